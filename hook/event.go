@@ -1,0 +1,191 @@
+package hook
+
+import "time"
+
+// Event names a point in an agent's life. An event that the table does not
+// know is carried under its own name.
+type Event string
+
+// The events that hosts fire. See [Events] for what each takes and means.
+const (
+	EventSessionStart        Event = "SessionStart"
+	EventSetup               Event = "Setup"
+	EventInstructionsLoaded  Event = "InstructionsLoaded"
+	EventUserPromptSubmit    Event = "UserPromptSubmit"
+	EventUserPromptExpansion Event = "UserPromptExpansion"
+	EventMessageDisplay      Event = "MessageDisplay"
+	EventPreToolUse          Event = "PreToolUse"
+	EventPermissionRequest   Event = "PermissionRequest"
+	EventPermissionDenied    Event = "PermissionDenied"
+	EventPostToolUse         Event = "PostToolUse"
+	EventPostToolUseFailure  Event = "PostToolUseFailure"
+	EventPostToolBatch       Event = "PostToolBatch"
+	EventNotification        Event = "Notification"
+	EventSubagentStart       Event = "SubagentStart"
+	EventSubagentStop        Event = "SubagentStop"
+	EventTaskCreated         Event = "TaskCreated"
+	EventTaskCompleted       Event = "TaskCompleted"
+	EventStop                Event = "Stop"
+	EventStopFailure         Event = "StopFailure"
+	EventTeammateIdle        Event = "TeammateIdle"
+	EventConfigChange        Event = "ConfigChange"
+	EventCwdChanged          Event = "CwdChanged"
+	EventDirectoryAdded      Event = "DirectoryAdded"
+	EventFileChanged         Event = "FileChanged"
+	EventWorktreeCreate      Event = "WorktreeCreate"
+	EventWorktreeRemove      Event = "WorktreeRemove"
+	EventPreCompact          Event = "PreCompact"
+	EventPostCompact         Event = "PostCompact"
+	EventPreModelSwitch      Event = "PreModelSwitch"
+	EventPostModelSwitch     Event = "PostModelSwitch"
+	EventElicitation         Event = "Elicitation"
+	EventElicitationResult   Event = "ElicitationResult"
+	EventSessionEnd          Event = "SessionEnd"
+	EventStatusLine          Event = "StatusLine"
+	EventFileSuggestion      Event = "FileSuggestion"
+)
+
+// EventInfo is one row of the event table: all that the pipeline knows of an
+// event.
+type EventInfo struct {
+	Event Event
+	Doc   string // when it fires, one line
+
+	MatcherField  string // the input key that a matcher tests; "" = matchers are ignored
+	NarrowMatcher bool   // only letters, digits, _ and | make an exact matcher
+	TakesIf       bool   // an `if` rule is tested; elsewhere a hook with one never runs
+
+	Block      BlockEffect
+	Stderr     Audience   // who is told the stderr of exit code 2
+	AnyExit    bool       // every non-zero exit counts as exit code 2
+	NoExit2    bool       // exit code 2 is a failure like any other
+	BlockField bool       // a top-level decision "block" counts
+	NoPolicy   bool       // on_failure = "block" has no effect here
+	Plain      PlainText  // what stdout that is no JSON means
+	Fields     FieldSet   // which fields of an answer count
+	Kinds      []Kind     // the kinds of hooks that can answer it
+	Legacy     bool       // from older hosts, command and callback only
+	timeout    timeoutRow // see DefaultTimeout
+}
+
+// BlockEffect is what a blocking answer does to an event.
+type BlockEffect string
+
+const (
+	BlockNothing  BlockEffect = ""           // it cannot be blocked
+	BlockAction   BlockEffect = "prevents"   // what was about to happen does not
+	BlockFeedback BlockEffect = "feeds back" // it has happened; the reason goes to the model
+	BlockStop     BlockEffect = "continues"  // the agent does not stop, it works on
+	BlockLoop     BlockEffect = "stops"      // the agent's loop ends
+)
+
+// Audience is who is told something.
+type Audience string
+
+// The audiences of a hook's stderr.
+const (
+	ToNobody Audience = ""
+	ToModel  Audience = "model"
+	ToUser   Audience = "user"
+)
+
+// PlainText is what an answer that is no JSON object means.
+type PlainText string
+
+const (
+	PlainIgnored PlainText = ""        // nothing
+	PlainContext PlainText = "context" // it is added to the model's context
+	PlainResult  PlainText = "result"  // it is the result itself
+	PlainPath    PlainText = "path"    // its last line that is not empty is a path
+)
+
+// FieldSet is a set of the fields that an answer can carry.
+type FieldSet uint32
+
+// The fields of an answer, by their place in it.
+const (
+	FieldContinue       FieldSet = 1 << iota // continue, stopReason
+	FieldSystemMessage                       // systemMessage
+	FieldTerminal                            // terminalSequence
+	FieldPermission                          // permissionDecision, permissionDecisionReason
+	FieldUpdatedInput                        // updatedInput
+	FieldContext                             // additionalContext
+	FieldToolOutput                          // updatedToolOutput, updatedMCPToolOutput
+	FieldRequest                             // PermissionRequest's decision object
+	FieldRetry                               // retry
+	FieldInitialMessage                      // initialUserMessage
+	FieldSessionTitle                        // sessionTitle
+	FieldWatchPaths                          // watchPaths
+	FieldSuppressPrompt                      // suppressOriginalPrompt
+	FieldDisplay                             // displayContent
+	FieldElicitation                         // action, content
+	FieldWorktreePath                        // worktreePath
+
+	fieldsUniversal = FieldContinue | FieldSystemMessage | FieldTerminal
+)
+
+// Has reports whether all of f are in s.
+func (s FieldSet) Has(f FieldSet) bool { return s&f == f }
+
+// Takes reports whether hooks of kind k can answer the event. Callbacks always
+// can.
+func (e *EventInfo) Takes(k Kind) bool {
+	if k == KindCallback || k == KindPlugin {
+		return true
+	}
+	for _, have := range e.Kinds {
+		if have == k {
+			return true
+		}
+	}
+	return false
+}
+
+// CanBlock reports whether a hook can block this very input: a change of
+// managed policy, for one, cannot be blocked.
+func (e *EventInfo) CanBlock(in Input) bool {
+	if e.Block == BlockNothing {
+		return false
+	}
+	switch in := in.(type) {
+	case ConfigChange:
+		return in.Source != "policy_settings"
+	case *ConfigChange:
+		return in.Source != "policy_settings"
+	}
+	return true
+}
+
+// SessionEndBudget and SessionEndBudgetMax bound all SessionEnd hooks
+// together: the first, raised to the largest timeout that one declares, up to
+// the second.
+const (
+	SessionEndBudget    = 1500 * time.Millisecond
+	SessionEndBudgetMax = 60 * time.Second
+)
+
+type timeoutRow uint8
+
+const (
+	timeoutUsual   timeoutRow = iota // 600 s
+	timeoutPrompt                    // 30 s, a person is waiting
+	timeoutDisplay                   // 10 s
+)
+
+// DefaultTimeout is the time limit of a hook that declares none, by its kind
+// and event, as the Claude Code protocol has it.
+func DefaultTimeout(k Kind, ev Event) time.Duration {
+	switch k {
+	case KindPrompt:
+		return 30 * time.Second
+	case KindAgent:
+		return 60 * time.Second
+	}
+	switch Info(ev).timeout {
+	case timeoutPrompt:
+		return 30 * time.Second
+	case timeoutDisplay:
+		return 10 * time.Second
+	}
+	return 600 * time.Second
+}

@@ -1,0 +1,171 @@
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Hook is one declared handler for one event. A definition that names several
+// events becomes several Hooks with one ID. Hooks are immutable once loaded.
+type Hook struct {
+	ID          string // scope/name; breakers and reports go by it
+	Name        string
+	Description string
+	Event       Event
+	Matcher     string // see the matcher rules; "" matches every call
+	GlobMatcher bool   // Matcher is an anchored * and ? glob (caliban's)
+	If          string // a permission rule, "" = none
+	Kind        Kind
+	Scope       Scope
+	Source      Source
+	Protocol    Protocol // how its answers are read; "" = claude
+
+	Timeout       time.Duration // 0 = the default of its kind and event
+	OnFailure     FailurePolicy
+	Priority      int // higher runs and merges first within its scope
+	Rewrites      bool
+	Async         bool // runs in the background; its decision does not count
+	AsyncRewake   bool // as Async, and exit code 2 wakes the agent
+	Once          bool // leaves after its first success in a session
+	StatusMessage string
+	Env           map[string]string
+	Requires      Requires
+	Breaker       BreakerSettings
+
+	Command *Command // Kind command
+	Params  Params   // what the other kinds declare, by key
+
+	// State and Why are what loading found out: ready, or why it can never run.
+	// Trust, eligibility and gates are judged later, by the registry.
+	State State
+	Why   string
+
+	// Handler runs the hook. A loaded hook gets the one of its kind; an
+	// in-process hook brings its own.
+	Handler Handler
+}
+
+// Command is what a command hook runs.
+type Command struct {
+	Line  string   // a shell command line, or with Args the program
+	Args  []string // non-nil: exec form, no shell; may be empty
+	Shell string   // "" = sh; "bash", "powershell" as in Claude's settings
+}
+
+// Params are the keys of a definition that belong to its kind alone (url,
+// headers, prompt, server, …), as they were declared.
+type Params map[string]json.RawMessage
+
+// Source says where a hook was declared.
+type Source struct {
+	Path string // the file; "" = registered from Go
+	Line int    // from 1; 0 = unknown
+	Dir  string // the folder that relative commands start from
+	Root string // the scope's directory, or the plugin's root
+	Data string // a plugin package's data directory
+}
+
+// Requires is what must be there for a hook to run. The zero value asks nothing.
+type Requires struct {
+	Bins    []string // each must be on PATH
+	AnyBins []string // one must be
+	Envs    []string // each must be set and not empty
+	OS      []string // one must be this system: linux, macos (darwin), windows (win32), …
+}
+
+// BreakerSettings override the breaker's defaults for one hook; zero = default.
+type BreakerSettings struct {
+	Failures int           // consecutive failures that open it; negative = never
+	Cooldown time.Duration // how long it stays open before a probe
+}
+
+// Kind is how a hook is run.
+type Kind string
+
+// The kinds of hooks. KindCallback is a Go function in the host's process.
+const (
+	KindCommand  Kind = "command"
+	KindHTTP     Kind = "http"
+	KindMCP      Kind = "mcp"
+	KindPrompt   Kind = "prompt"
+	KindAgent    Kind = "agent"
+	KindPlugin   Kind = "plugin"
+	KindCallback Kind = "callback"
+)
+
+// Kinds lists the kinds that a file can declare.
+func Kinds() []Kind {
+	return []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt, KindAgent, KindPlugin}
+}
+
+// FailurePolicy says what a hook's failure means for the action.
+type FailurePolicy string
+
+const (
+	// FailureContinue lets the action go on; the failure is counted and
+	// reported. The default, and the zero value means the same.
+	FailureContinue FailurePolicy = "continue"
+	// FailureBlock turns a failure into the event's blocking outcome.
+	FailureBlock FailurePolicy = "block"
+)
+
+// Protocol names a dialect of payloads and answers.
+type Protocol string
+
+// The protocols a hook can declare. "" means ProtocolClaude.
+const (
+	ProtocolClaude       Protocol = "claude"
+	ProtocolClaudeLegacy Protocol = "claude-legacy" // JSON before the exit code
+	ProtocolStarpod      Protocol = "starpod"
+	ProtocolCaliban      Protocol = "caliban"
+	ProtocolMoltis       Protocol = "moltis"
+)
+
+// Protocols lists the protocols a file can declare.
+func Protocols() []Protocol {
+	return []Protocol{ProtocolClaude, ProtocolClaudeLegacy, ProtocolStarpod, ProtocolCaliban, ProtocolMoltis}
+}
+
+// State is whether a hook can run, and the `list` command's word for it.
+type State string
+
+// The states. The zero State is StateReady.
+const (
+	StateReady       State = "ready"
+	StateUntrusted   State = "untrusted"   // nobody approved this definition
+	StateIneligible  State = "ineligible"  // something it requires is missing
+	StateDisabled    State = "disabled"    // switched off, by itself or by a gate
+	StateShadowed    State = "shadowed"    // a nearer scope has a hook of this name
+	StateUnsupported State = "unsupported" // nothing here can run it
+	StateInvalid     State = "invalid"     // its definition is wrong
+)
+
+// Scope is where a hook comes from, and how far its word reaches. Scopes are
+// ordered: a smaller one is asked first.
+type Scope uint8
+
+// The scopes, in the order in which their hooks run and merge.
+const (
+	ScopeManaged Scope = iota + 1
+	ScopeUser
+	ScopeProject
+	ScopeLocal
+	ScopePlugin
+	ScopeDir       // a folder that the operator named
+	ScopeSession   // registered by the agent for one session
+	ScopeInProcess // registered from Go
+)
+
+var scopeNames = [...]string{"", "managed", "user", "project", "local", "plugin", "dir", "session", "in-process"}
+
+// String returns the scope's name as it stands in IDs.
+func (s Scope) String() string {
+	if int(s) < len(scopeNames) {
+		return scopeNames[s]
+	}
+	return fmt.Sprintf("Scope(%d)", uint8(s))
+}
+
+// MarshalText makes a Scope its name in JSON.
+func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

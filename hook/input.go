@@ -1,0 +1,310 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Input is what a host tells of an event: one of the structs of this package,
+// or a pointer to one, named as the event is.
+type Input interface {
+	// Event names the event.
+	Event() Event
+	// Common returns the fields that every input has.
+	Common() Base
+
+	subject() string // the value that a matcher tests
+}
+
+// Base holds the fields that every input has. What a host does not know it
+// leaves empty; the registry fills in what it knows better (Cwd).
+type Base struct {
+	SessionID      string  `json:"session_id"`
+	TranscriptPath string  `json:"transcript_path"`
+	Cwd            string  `json:"cwd"`
+	PromptID       string  `json:"prompt_id,omitempty"`
+	PermissionMode string  `json:"permission_mode,omitempty"` // never sent empty
+	AgentID        string  `json:"agent_id,omitempty"`        // inside a subagent only
+	AgentType      string  `json:"agent_type,omitempty"`
+	Effort         *Effort `json:"effort,omitempty"`
+
+	// Extra are fields that no struct knows, carried through as they came.
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Effort is how hard the model was told to think.
+type Effort struct {
+	Level string `json:"level"`
+}
+
+// Common returns b.
+func (b Base) Common() Base { return b }
+
+// Subject returns the value that a matcher tests: the tool's name, the
+// session's source, … and "" on an event whose matcher is ignored.
+func Subject(in Input) string { return in.subject() }
+
+// Encode writes an input as the JSON object that hooks read, with base in the
+// place of the input's own common fields. It fails if a raw value in it (a
+// tool's input, say) is not JSON. Raw values are sent as they came.
+func Encode(in Input, base Base) ([]byte, error) {
+	var buf bytes.Buffer
+	if err := appendMembers(&buf, base); err != nil {
+		return nil, err
+	}
+	name, err := json.Marshal(in.Event())
+	if err != nil {
+		return nil, err
+	}
+	if buf.Len() > 0 {
+		buf.WriteByte(',')
+	}
+	buf.WriteString(`"hook_event_name":`)
+	buf.Write(name)
+	mark := buf.Len()
+	buf.WriteByte(',')
+	if err := appendMembers(&buf, in); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", in.Event(), err)
+	}
+	if buf.Len() == mark+1 {
+		buf.Truncate(mark)
+	}
+	body := reflect.Indirect(reflect.ValueOf(in))
+	for _, key := range slices.Sorted(maps.Keys(base.Extra)) {
+		k, err := json.Marshal(key)
+		if err != nil {
+			return nil, err
+		}
+		_, inBody := fieldOf(body, key)
+		if _, inBase := fieldOf(reflect.ValueOf(base), key); inBody || inBase || key == "hook_event_name" {
+			return nil, fmt.Errorf("encode %s: extra field %s has a field of its own", in.Event(), k)
+		}
+		if !json.Valid(base.Extra[key]) {
+			return nil, fmt.Errorf("encode %s: field %s is not JSON", in.Event(), k)
+		}
+		buf.WriteByte(',')
+		buf.Write(k)
+		buf.WriteByte(':')
+		buf.Write(base.Extra[key])
+	}
+	out := make([]byte, 0, buf.Len()+2)
+	out = append(out, '{')
+	out = append(out, buf.Bytes()...)
+	return append(out, '}'), nil
+}
+
+// appendMembers writes v's members without the braces around them.
+func appendMembers(buf *bytes.Buffer, v any) error {
+	var one bytes.Buffer
+	enc := json.NewEncoder(&one)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	b := bytes.TrimSpace(one.Bytes())
+	buf.Write(b[1 : len(b)-1])
+	return nil
+}
+
+// DecodeInput reads an event's JSON object. Keys are compared exactly; what no
+// field takes is kept in Base.Extra, and an unknown event becomes a [Custom].
+// It fails on anything but one object without duplicate keys, on an object
+// without hook_event_name, and on a known field of a wrong type.
+func DecodeInput(data []byte) (Input, error) {
+	members, err := Members(data)
+	if err != nil {
+		return nil, err
+	}
+	var ev Event
+	found := false
+	for _, m := range members {
+		if m.Key == "hook_event_name" {
+			if err := json.Unmarshal(m.Value, &ev); err != nil || ev == "" {
+				return nil, fmt.Errorf("hook_event_name: want the name of an event, got %s", clip(m.Value))
+			}
+			found = true
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("no hook_event_name: the input must name its event")
+	}
+	if decode, ok := decoders[ev]; ok {
+		return decode(members)
+	}
+	in := Custom{Name: ev}
+	err = decodeInto(members, &in.Base, reflect.ValueOf(&in).Elem())
+	return in, err
+}
+
+var decoders = map[Event]func([]Member) (Input, error){
+	EventSessionStart:        decodeAs[SessionStart],
+	EventSetup:               decodeAs[Setup],
+	EventInstructionsLoaded:  decodeAs[InstructionsLoaded],
+	EventUserPromptSubmit:    decodeAs[UserPromptSubmit],
+	EventUserPromptExpansion: decodeAs[UserPromptExpansion],
+	EventMessageDisplay:      decodeAs[MessageDisplay],
+	EventPreToolUse:          decodeAs[PreToolUse],
+	EventPermissionRequest:   decodeAs[PermissionRequest],
+	EventPermissionDenied:    decodeAs[PermissionDenied],
+	EventPostToolUse:         decodeAs[PostToolUse],
+	EventPostToolUseFailure:  decodeAs[PostToolUseFailure],
+	EventPostToolBatch:       decodeAs[PostToolBatch],
+	EventNotification:        decodeAs[Notification],
+	EventSubagentStart:       decodeAs[SubagentStart],
+	EventSubagentStop:        decodeAs[SubagentStop],
+	EventTaskCreated:         decodeAs[TaskCreated],
+	EventTaskCompleted:       decodeAs[TaskCompleted],
+	EventStop:                decodeAs[Stop],
+	EventStopFailure:         decodeAs[StopFailure],
+	EventTeammateIdle:        decodeAs[TeammateIdle],
+	EventConfigChange:        decodeAs[ConfigChange],
+	EventCwdChanged:          decodeAs[CwdChanged],
+	EventDirectoryAdded:      decodeAs[DirectoryAdded],
+	EventFileChanged:         decodeAs[FileChanged],
+	EventWorktreeCreate:      decodeAs[WorktreeCreate],
+	EventWorktreeRemove:      decodeAs[WorktreeRemove],
+	EventPreCompact:          decodeAs[PreCompact],
+	EventPostCompact:         decodeAs[PostCompact],
+	EventPreModelSwitch:      decodeAs[PreModelSwitch],
+	EventPostModelSwitch:     decodeAs[PostModelSwitch],
+	EventElicitation:         decodeAs[Elicitation],
+	EventElicitationResult:   decodeAs[ElicitationResult],
+	EventSessionEnd:          decodeAs[SessionEnd],
+	EventStatusLine:          decodeAs[StatusLine],
+	EventFileSuggestion:      decodeAs[FileSuggestion],
+}
+
+func decodeAs[T any](members []Member) (Input, error) {
+	var in T
+	v := reflect.ValueOf(&in).Elem()
+	if err := decodeInto(members, v.FieldByName("Base").Addr().Interface().(*Base), v); err != nil {
+		return nil, err
+	}
+	return any(in).(Input), nil
+}
+
+func decodeInto(members []Member, base *Base, body reflect.Value) error {
+	common := reflect.ValueOf(base).Elem()
+	for _, m := range members {
+		if m.Key == "hook_event_name" {
+			continue
+		}
+		field, ok := fieldOf(body, m.Key)
+		if !ok {
+			field, ok = fieldOf(common, m.Key)
+		}
+		if !ok {
+			if base.Extra == nil {
+				base.Extra = make(map[string]json.RawMessage)
+			}
+			base.Extra[m.Key] = m.Value
+			continue
+		}
+		if err := json.Unmarshal(m.Value, field.Addr().Interface()); err != nil {
+			return fmt.Errorf("%s: want %s, got %s", m.Key, wantedJSON(field.Type()), clip(m.Value))
+		}
+	}
+	return nil
+}
+
+var fieldIndexes sync.Map // reflect.Type → map[string]int
+
+// fieldOf finds the field of struct v whose JSON key is exactly key.
+func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
+	index, ok := fieldIndexes.Load(v.Type())
+	if !ok {
+		m := make(map[string]int)
+		for i := range v.NumField() {
+			if tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); tag != "-" && tag != "" {
+				m[tag] = i
+			}
+		}
+		index, _ = fieldIndexes.LoadOrStore(v.Type(), m)
+	}
+	i, ok := index.(map[string]int)[key]
+	if !ok {
+		return reflect.Value{}, false
+	}
+	return v.Field(i), true
+}
+
+func wantedJSON(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wantedJSON(t.Elem())
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}
+
+// WithToolInput returns a copy of in with another tool input, and false for an
+// event that has none.
+func WithToolInput(in Input, raw json.RawMessage) (Input, bool) {
+	switch in := in.(type) {
+	case PreToolUse:
+		in.ToolInput = raw
+		return in, true
+	case *PreToolUse:
+		return WithToolInput(*in, raw)
+	case PermissionRequest:
+		in.ToolInput = raw
+		return in, true
+	case *PermissionRequest:
+		return WithToolInput(*in, raw)
+	}
+	return in, false
+}
+
+// WithToolResponse returns a copy of in with another tool response, and false
+// for an event that has none.
+func WithToolResponse(in Input, raw json.RawMessage) (Input, bool) {
+	switch in := in.(type) {
+	case PostToolUse:
+		in.ToolResponse = raw
+		return in, true
+	case *PostToolUse:
+		return WithToolResponse(*in, raw)
+	}
+	return in, false
+}
+
+// ToolCallOf returns the tool's name, input and use ID of an event about a
+// tool, and false for any other.
+func ToolCallOf(in Input) (name string, input json.RawMessage, useID string, ok bool) {
+	switch in := in.(type) {
+	case PreToolUse:
+		return in.ToolName, in.ToolInput, in.ToolUseID, true
+	case *PreToolUse:
+		return in.ToolName, in.ToolInput, in.ToolUseID, true
+	case PermissionRequest:
+		return in.ToolName, in.ToolInput, "", true
+	case *PermissionRequest:
+		return in.ToolName, in.ToolInput, "", true
+	case PermissionDenied:
+		return in.ToolName, in.ToolInput, in.ToolUseID, true
+	case *PermissionDenied:
+		return in.ToolName, in.ToolInput, in.ToolUseID, true
+	case PostToolUse:
+		return in.ToolName, in.ToolInput, in.ToolUseID, true
+	case *PostToolUse:
+		return in.ToolName, in.ToolInput, in.ToolUseID, true
+	case PostToolUseFailure:
+		return in.ToolName, in.ToolInput, in.ToolUseID, true
+	case *PostToolUseFailure:
+		return in.ToolName, in.ToolInput, in.ToolUseID, true
+	}
+	return "", nil, "", false
+}
