@@ -60,6 +60,7 @@ type EventInfo struct {
 	AnyExit    bool       // every non-zero exit counts as exit code 2
 	NoExit2    bool       // exit code 2 is a failure like any other
 	BlockField bool       // a top-level decision "block" counts
+	OnTimeout  bool       // a hook whose time is up blocks, whatever its policy
 	NoPolicy   bool       // on_failure = "block" has no effect here
 	Plain      PlainText  // what stdout that is no JSON means
 	Fields     FieldSet   // which fields of an answer count

@@ -109,7 +109,7 @@ func (o *Outcome) mergeRewrites(results []Result) {
 	for _, declared := range []bool{true, false} {
 		for i := range results {
 			r := &results[i]
-			if r.Output == nil || r.Status == StatusAsync || r.Hook.Rewrites != declared {
+			if r.Output == nil || !r.answered() || r.Hook.Rewrites != declared {
 				continue
 			}
 			if r.Output.UpdatedInput != nil {

@@ -33,40 +33,44 @@ type Result struct {
 // Verdict is what the hook decided, its failure policy included: a failure of
 // a hook with on_failure = "block" is Deny on an event that a policy can block.
 func (r *Result) Verdict() Verdict {
-	if r.blocksByPolicy() {
+	if r.blocksByFailure() {
 		return Deny
 	}
-	switch {
-	case r.Output == nil, r.Status == StatusAsync, r.Status == StatusCancelled:
-		return NoOpinion
-	case r.Status == StatusFailed, r.Status == StatusSkipped:
+	if r.Output == nil || !r.answered() {
 		return NoOpinion
 	}
 	return r.Output.Verdict
 }
 
+// answered reports whether the hook ran to its end and its answer counts.
+func (r *Result) answered() bool { return r.Status == StatusSuccess || r.Status == StatusBlocked }
+
 // verdictReason is the reason that goes with Verdict.
 func (r *Result) verdictReason() string {
-	if r.blocksByPolicy() {
-		return fmt.Sprintf("hook %s failed (%s): %s; blocking because on_failure is %q",
-			r.Hook.ID, r.Failure, r.Reason, FailureBlock)
-	}
-	if r.Output != nil && r.Output.Reason != "" {
-		return r.Output.Reason
-	}
-	if r.Output != nil && r.Output.Verdict == Deny {
+	switch {
+	case r.blocksByFailure():
+		why := "a timeout blocks " + string(r.Hook.Event)
+		if r.Hook.OnFailure == FailureBlock {
+			why = `its on_failure is "block"`
+		}
+		return fmt.Sprintf("hook %s failed (%s): %s; blocking because %s", r.Hook.ID, r.Failure, r.Reason, why)
+	case r.Output == nil:
+		return ""
+	case r.Output.Reason == "" && r.Output.Verdict == Deny:
 		return "blocked by hook " + r.Hook.ID
 	}
-	return ""
+	return r.Output.Reason
 }
 
-func (r *Result) blocksByPolicy() bool {
-	if r.Failure == "" || r.Hook == nil || r.Hook.OnFailure != FailureBlock || r.Hook.Async || r.Hook.AsyncRewake {
-		return false
-	}
-	if r.Status != StatusFailed && r.Status != StatusSkipped {
+// blocksByFailure reports whether the hook's failure blocks: by its policy, or
+// because its event blocks when time is up.
+func (r *Result) blocksByFailure() bool {
+	if r.Failure == "" || r.answered() || r.Status == StatusAsync || r.Hook.Async || r.Hook.AsyncRewake {
 		return false
 	}
 	info := Info(r.Hook.Event)
-	return info.Block != BlockNothing && !info.NoPolicy
+	if info.Block == BlockNothing || info.NoPolicy {
+		return false
+	}
+	return r.Hook.OnFailure == FailureBlock || info.OnTimeout && r.Failure == FailureTimeout
 }
