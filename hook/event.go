@@ -125,13 +125,33 @@ const (
 	fieldsUniversal = FieldContinue | FieldSystemMessage | FieldTerminal
 )
 
+var fieldWords = [...][]string{
+	{"continue", "stopReason"}, {"systemMessage"}, {"terminalSequence"},
+	{"permissionDecision", "permissionDecisionReason"}, {"updatedInput"}, {"additionalContext"},
+	{"updatedToolOutput", "updatedMCPToolOutput"}, {"decision{behavior}"}, {"retry"}, {"initialUserMessage"},
+	{"sessionTitle"}, {"watchPaths"}, {"suppressOriginalPrompt"}, {"displayContent"}, {"action", "content"},
+	{"worktreePath"},
+}
+
+// Names lists the fields in s as an answer spells them.
+func (s FieldSet) Names() []string {
+	var names []string
+	for i, words := range fieldWords {
+		if s.Has(1 << i) {
+			names = append(names, words...)
+		}
+	}
+	return names
+}
+
 // Has reports whether all of f are in s.
 func (s FieldSet) Has(f FieldSet) bool { return s&f == f }
 
-// Takes reports whether hooks of kind k can answer the event. Callbacks always
-// can.
+// Takes reports whether hooks of kind k can answer the event. In-process hooks
+// and plugins always can.
 func (e *EventInfo) Takes(k Kind) bool {
-	if k == KindCallback || k == KindPlugin {
+	switch k {
+	case KindCallback, KindFunction, KindPlugin:
 		return true
 	}
 	for _, have := range e.Kinds {
@@ -148,13 +168,8 @@ func (e *EventInfo) CanBlock(in Input) bool {
 	if e.Block == BlockNothing {
 		return false
 	}
-	switch in := in.(type) {
-	case ConfigChange:
-		return in.Source != "policy_settings"
-	case *ConfigChange:
-		return in.Source != "policy_settings"
-	}
-	return true
+	change, ok := As[ConfigChange](in)
+	return !ok || change.Source != "policy_settings"
 }
 
 // SessionEndBudget and SessionEndBudgetMax bound all SessionEnd hooks

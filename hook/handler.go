@@ -21,6 +21,12 @@ type HandlerFunc func(ctx context.Context, c *Call) (*Output, error)
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, c *Call) (*Output, error) { return f(ctx, c) }
 
+// Checker is a Handler that can say what is wrong with a hook without running
+// it: a script that is not there, a URL that is not allowed.
+type Checker interface {
+	Check(h *Hook) []Diagnostic
+}
+
 // Call is one run of one hook.
 type Call struct {
 	Hook       *Hook

@@ -13,8 +13,8 @@ type Hook struct {
 	Name        string
 	Description string
 	Event       Event
-	Matcher     string // see the matcher rules; "" matches every call
-	GlobMatcher bool   // Matcher is an anchored * and ? glob (caliban's)
+	Matcher     string // "" matches every call
+	Syntax      MatcherSyntax
 	If          string // a permission rule, "" = none
 	Kind        Kind
 	Scope       Scope
@@ -83,7 +83,8 @@ type BreakerSettings struct {
 // Kind is how a hook is run.
 type Kind string
 
-// The kinds of hooks. KindCallback is a Go function in the host's process.
+// The kinds of hooks. Callbacks and functions are Go functions in the host's
+// process, the latter registered for one session of an interactive host.
 const (
 	KindCommand  Kind = "command"
 	KindHTTP     Kind = "http"
@@ -92,12 +93,26 @@ const (
 	KindAgent    Kind = "agent"
 	KindPlugin   Kind = "plugin"
 	KindCallback Kind = "callback"
+	KindFunction Kind = "function"
 )
 
 // Kinds lists the kinds that a file can declare.
 func Kinds() []Kind {
 	return []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt, KindAgent, KindPlugin}
 }
+
+// MatcherSyntax is the language of a matcher.
+type MatcherSyntax string
+
+const (
+	// SyntaxClaude tells names, lists and JavaScript regular expressions apart
+	// by the characters in the matcher. The default.
+	SyntaxClaude MatcherSyntax = ""
+	// SyntaxRegexp is always a JavaScript regular expression, unanchored.
+	SyntaxRegexp MatcherSyntax = "regexp"
+	// SyntaxGlob is an anchored glob of * and ?, as caliban has it.
+	SyntaxGlob MatcherSyntax = "glob"
+)
 
 // FailurePolicy says what a hook's failure means for the action.
 type FailurePolicy string

@@ -253,17 +253,13 @@ func wantedJSON(t reflect.Type) string {
 // WithToolInput returns a copy of in with another tool input, and false for an
 // event that has none.
 func WithToolInput(in Input, raw json.RawMessage) (Input, bool) {
-	switch in := in.(type) {
-	case PreToolUse:
+	if in, ok := As[PreToolUse](in); ok {
 		in.ToolInput = raw
 		return in, true
-	case *PreToolUse:
-		return WithToolInput(*in, raw)
-	case PermissionRequest:
+	}
+	if in, ok := As[PermissionRequest](in); ok {
 		in.ToolInput = raw
 		return in, true
-	case *PermissionRequest:
-		return WithToolInput(*in, raw)
 	}
 	return in, false
 }
@@ -271,40 +267,30 @@ func WithToolInput(in Input, raw json.RawMessage) (Input, bool) {
 // WithToolResponse returns a copy of in with another tool response, and false
 // for an event that has none.
 func WithToolResponse(in Input, raw json.RawMessage) (Input, bool) {
-	switch in := in.(type) {
-	case PostToolUse:
+	if in, ok := As[PostToolUse](in); ok {
 		in.ToolResponse = raw
 		return in, true
-	case *PostToolUse:
-		return WithToolResponse(*in, raw)
 	}
 	return in, false
 }
 
-// ToolCallOf returns the tool's name, input and use ID of an event about a
-// tool, and false for any other.
-func ToolCallOf(in Input) (name string, input json.RawMessage, useID string, ok bool) {
-	switch in := in.(type) {
-	case PreToolUse:
-		return in.ToolName, in.ToolInput, in.ToolUseID, true
-	case *PreToolUse:
-		return in.ToolName, in.ToolInput, in.ToolUseID, true
-	case PermissionRequest:
-		return in.ToolName, in.ToolInput, "", true
-	case *PermissionRequest:
-		return in.ToolName, in.ToolInput, "", true
-	case PermissionDenied:
-		return in.ToolName, in.ToolInput, in.ToolUseID, true
-	case *PermissionDenied:
-		return in.ToolName, in.ToolInput, in.ToolUseID, true
-	case PostToolUse:
-		return in.ToolName, in.ToolInput, in.ToolUseID, true
-	case *PostToolUse:
-		return in.ToolName, in.ToolInput, in.ToolUseID, true
-	case PostToolUseFailure:
-		return in.ToolName, in.ToolInput, in.ToolUseID, true
-	case *PostToolUseFailure:
-		return in.ToolName, in.ToolInput, in.ToolUseID, true
+// ToolCallOf returns the tool call that an event is about, and false for an
+// event that is about none.
+func ToolCallOf(in Input) (call ToolCall, ok bool) {
+	if caller, ok := in.(interface{ toolCall() ToolCall }); ok {
+		return caller.toolCall(), true
 	}
-	return "", nil, "", false
+	return ToolCall{}, false
+}
+
+// As returns in as the struct T, whether it is one or a pointer to one.
+func As[T Input](in Input) (T, bool) {
+	if v, ok := in.(T); ok {
+		return v, true
+	}
+	if p, ok := any(in).(*T); ok {
+		return *p, true
+	}
+	var zero T
+	return zero, false
 }

@@ -70,6 +70,10 @@ type PreToolUse struct {
 	ToolInput json.RawMessage `json:"tool_input"` // any JSON value, sent as it is
 	ToolUseID string          `json:"tool_use_id"`
 	MCPServer *MCPServer      `json:"mcp_server,omitempty"`
+
+	// ToolSchema is the tool's JSON Schema, which a rewritten input must
+	// satisfy. It is not sent to hooks; nil = Options.ToolSchema is asked.
+	ToolSchema json.RawMessage `json:"-"`
 }
 
 // PermissionRequest is fired before a person is asked for a permission.
@@ -118,7 +122,7 @@ type PostToolBatch struct {
 	ToolCalls []ToolCall `json:"tool_calls"`
 }
 
-// ToolCall is one tool's run in a PostToolBatch.
+// ToolCall is one run of a tool, as a PostToolBatch lists them.
 type ToolCall struct {
 	ToolName     string          `json:"tool_name"`
 	ToolInput    json.RawMessage `json:"tool_input"`

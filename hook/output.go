@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
@@ -54,8 +55,9 @@ type ElicitationAnswer struct {
 // Handoff says that a hook goes on in the background and answers later.
 type Handoff struct {
 	Timeout time.Duration // 0 = the default
-	// Wait returns the later answer; nil where there is none to wait for.
-	Wait func() (*Output, error)
+	// Wait returns the later answer, or ends the hook when ctx ends; nil where
+	// there is nothing to wait for. It is called once.
+	Wait func(ctx context.Context) (*Output, error)
 }
 
 // Denied is an Output that denies, for a reason.

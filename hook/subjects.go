@@ -152,5 +152,27 @@ func (StatusLine) subject() string             { return "" }
 func (FileSuggestion) subject() string         { return "" }
 func (Custom) subject() string                 { return "" }
 
+// The tool call of an event that is about one.
+
+func (in PreToolUse) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
+}
+
+func (in PermissionRequest) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput}
+}
+
+func (in PermissionDenied) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
+}
+
+func (in PostToolUse) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID, ToolResponse: in.ToolResponse}
+}
+
+func (in PostToolUseFailure) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
+}
+
 // slashed makes a Windows path readable to path.Base.
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }

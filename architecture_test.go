@@ -1,0 +1,110 @@
+package tenterhook_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/tenterhook/tenterhook"
+
+// mayImport is the import column of docs/architecture.md: which packages of
+// this module a package may import. A trailing slash stands for a subtree.
+var mayImport = map[string][]string{
+	"hook":        {},
+	"breaker":     {},
+	"discovery":   {"hook"},
+	"dialect":     {"hook"},
+	"trust":       {"hook"},
+	"eligibility": {"hook"},
+	"manifest":    {"hook", "dialect"},
+	"handler/":    {"hook", "dialect", "internal/process"},
+	"registry": {"hook", "discovery", "manifest", "dialect", "trust", "eligibility", "breaker",
+		"handler/command", "handler/webhook", "internal/match"},
+	"internal/match":   {},
+	"internal/process": {},
+	"internal/cli":     {"", "hook", "registry", "discovery"},
+	"cmd/":             {"internal/cli"},
+	"examples/":        {"", "hook", "registry"},
+	"testdata/":        {},
+	"":                 {"registry", "hook", "handler/"},
+}
+
+type listedPackage struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+func goList(t *testing.T, args ...string) []listedPackage {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Standard"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	var list []listedPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listedPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return list
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+}
+
+func TestPackagesImportOnlyWhatTheirRoomAllows(t *testing.T) {
+	for _, p := range goList(t, "./...") {
+		room := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		allowed, ok := roomOf(room)
+		if !ok {
+			t.Errorf("package %q has no row in the import table", room)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if imported != module && !strings.HasPrefix(imported, module+"/") {
+				continue
+			}
+			name := strings.TrimPrefix(strings.TrimPrefix(imported, module), "/")
+			if !slices.ContainsFunc(allowed, func(a string) bool { return a == name || strings.HasSuffix(a, "/") && strings.HasPrefix(name, a) }) {
+				t.Errorf("%s imports %s, which its room does not allow", room, name)
+			}
+		}
+	}
+}
+
+func roomOf(name string) ([]string, bool) {
+	if allowed, ok := mayImport[name]; ok {
+		return allowed, true
+	}
+	for room, allowed := range mayImport {
+		if room != "" && strings.HasSuffix(room, "/") && strings.HasPrefix(name, room) {
+			return allowed, true
+		}
+	}
+	return nil, false
+}
+
+func TestNounsImportTheStandardLibraryAlone(t *testing.T) {
+	for _, p := range goList(t, "-deps", "./hook", "./breaker") {
+		if !p.Standard && p.ImportPath != module+"/hook" && p.ImportPath != module+"/breaker" {
+			t.Errorf("hook or breaker depends on %s", p.ImportPath)
+		}
+	}
+}
+
+func TestRegistryStaysLean(t *testing.T) {
+	for _, p := range goList(t, "-deps", "./registry") {
+		for _, heavy := range []string{"google.golang.org/grpc", "google.golang.org/protobuf", "github.com/hashicorp/",
+			"github.com/modelcontextprotocol/", "github.com/anthropics/", "github.com/openai/", "github.com/spf13/cobra"} {
+			if strings.HasPrefix(p.ImportPath, heavy) {
+				t.Errorf("registry links %s", p.ImportPath)
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package tenterhook_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated parts of the documents")
+
+// generated are the parts of documents that are made from the code, by the
+// name in their <!-- begin NAME --> and <!-- end NAME --> lines.
+var generated = []struct {
+	file, name string
+	make       func() string
+}{
+	{"README.md", "events", eventTable},
+}
+
+func TestGeneratedPartsOfDocumentsAreUpToDate(t *testing.T) {
+	for _, g := range generated {
+		data, err := os.ReadFile(g.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, end := "<!-- begin "+g.name+" -->\n", "<!-- end "+g.name+" -->\n"
+		before, rest, ok1 := strings.Cut(string(data), begin)
+		old, after, ok2 := strings.Cut(rest, end)
+		if !ok1 || !ok2 {
+			t.Errorf("%s has no lines %q and %q", g.file, begin, end)
+			continue
+		}
+		want := g.make()
+		if old == want {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s: the part %q is out of date: run go test -run TestGenerated -update .", g.file, g.name)
+			continue
+		}
+		if err := os.WriteFile(g.file, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func eventTable() string {
+	var b strings.Builder
+	b.WriteString("| Event | Fired when | Matcher tests | A block |\n|---|---|---|---|\n")
+	for _, e := range hook.Events() {
+		field, block := "–", "–"
+		if e.MatcherField != "" {
+			field = "`" + e.MatcherField + "`"
+		}
+		switch e.Block {
+		case hook.BlockAction:
+			block = "prevents it"
+		case hook.BlockFeedback:
+			block = "tells the model why"
+		case hook.BlockStop:
+			block = "keeps the agent working"
+		case hook.BlockLoop:
+			block = "ends the agent's loop"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", e.Event, e.Doc, field, block)
+	}
+	return b.String()
+}

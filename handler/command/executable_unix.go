@@ -1,0 +1,36 @@
+//go:build !windows
+
+package command
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// executable reports whether path is a program, and where it is.
+func executable(path string, _ *environ) (string, bool) {
+	info, err := os.Stat(path)
+	return path, err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}
+
+// shell returns the program and the flags that run a command line.
+func (e *environ) shell(name string) (argv []string, remedy string) {
+	switch name {
+	case "", "sh":
+		return []string{"/bin/sh", "-c"}, ""
+	case "bash", "zsh":
+		if path, ok := e.lookPath(name); ok {
+			return []string{path, "-c"}, ""
+		}
+	case "powershell", "pwsh":
+		if path, ok := e.lookPath("pwsh"); ok {
+			return []string{path, "-NoProfile", "-NonInteractive", "-Command"}, ""
+		}
+		return nil, "install PowerShell (pwsh), or write the hook for sh"
+	default:
+		if filepath.IsAbs(name) {
+			return []string{name, "-c"}, ""
+		}
+	}
+	return nil, "use sh, bash, zsh, powershell or the full path of a shell"
+}

@@ -1,0 +1,198 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/process"
+)
+
+// Options configure a Handler. The zero value is usable.
+type Options struct {
+	// Env is what commands inherit, as "key=value"; nil = this process's
+	// environment as it is when New is called.
+	Env []string
+}
+
+// Handler runs command hooks. It is safe for concurrent use.
+type Handler struct {
+	inherited []string
+	plans     plans
+	reader    dialect.Reader
+}
+
+// New returns a Handler.
+func New(o Options) *Handler {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	return &Handler{inherited: slices.Clone(o.Env), reader: dialect.Reader{Spill: spill}}
+}
+
+// maxStderr is how much of a hook's stderr goes into its report, in bytes.
+const maxStderr = 8 << 10
+
+// Handle runs the hook's command and reads its answer.
+func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
+	if c.Hook.Command == nil || c.Hook.Command.Line == "" {
+		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "it has no command", Hint: `add command = "./run.sh"`}
+	}
+	env := h.environ(c)
+	var envFile string
+	if takesEnvFile(c.Hook.Event) {
+		var err error
+		if envFile, err = newEnvFile(); err != nil {
+			return nil, hook.Errorf(hook.FailureStart, "no file for its environment: %w", err)
+		}
+		defer os.Remove(envFile)
+		env.set("CLAUDE_ENV_FILE", envFile)
+	}
+	dir := workDir(c, &env)
+	result, spec, failed := h.start(ctx, c, dir, &env)
+	if failed != nil {
+		return nil, failed
+	}
+	if result.ExitCode >= 0 {
+		c.Report.ExitCode = &result.ExitCode
+	}
+	c.Report.Stderr = tail(result.Stderr)
+	for _, w := range result.Warnings {
+		c.Warn("process", w, "")
+	}
+	if err := ended(ctx, result); err != nil {
+		return nil, err
+	}
+	out, err := h.read(c, spec, result)
+	if envFile != "" {
+		h.takeEnvFile(c, envFile, &env, &out)
+	}
+	return out, err
+}
+
+// start runs the command. A program that turns out to be a script without a
+// first line is one for the shell after all.
+func (h *Handler) start(ctx context.Context, c *hook.Call, dir string, env *environ) (*process.Result, process.Spec, error) {
+	p, failed := h.plans.get(c.Hook, dir, env)
+	if failed != nil {
+		return nil, process.Spec{}, failed
+	}
+	spec := process.Spec{Path: p.path, Argv: p.argv, Dir: dir, Env: env.list, Stdin: c.Payload}
+	result, err := process.Run(ctx, spec)
+	var broken *process.StartError
+	if errors.As(err, &broken) && broken.Cause == process.CauseFormat && !p.shell && c.Hook.Command.Args == nil {
+		if p, failed = viaShell(c.Hook.Command, "", env); failed != nil {
+			return nil, spec, failed
+		}
+		spec.Path, spec.Argv = p.path, p.argv
+		result, err = process.Run(ctx, spec)
+	}
+	if err != nil {
+		h.plans.forget(c.Hook)
+		return nil, spec, startFailure(err)
+	}
+	return &result, spec, nil
+}
+
+func startFailure(err error) error {
+	failed := &hook.Error{Failure: hook.FailureStart, Reason: err.Error(), Err: err}
+	var start *process.StartError
+	if errors.As(err, &start) {
+		failed.Reason, failed.Hint = start.Reason, start.Remedy
+		if start.Path != "" && !strings.Contains(failed.Reason, start.Path) {
+			failed.Reason = start.Path + ": " + failed.Reason
+		}
+	}
+	return failed
+}
+
+// ended tells a process that was stopped from one that ended by itself.
+func ended(ctx context.Context, r *process.Result) error {
+	switch {
+	case r.Overflow != "":
+		return &hook.Error{Failure: hook.FailureOverflow, Reason: fmt.Sprintf("it wrote more than %d bytes to %s", process.DefaultOutput, r.Overflow),
+			Hint: "print the answer only, and little of it"}
+	case r.TimedOut || r.Cancelled:
+		if errors.Is(context.Cause(ctx), hook.ErrTimeout) {
+			return hook.ErrTimeout
+		}
+		return context.Cause(ctx)
+	case r.Signal != "":
+		return &hook.Error{Failure: hook.FailureExit, Reason: r.Describe(), Hint: "find out who killed it: out of memory, a crash?"}
+	case r.ExitCode < 0:
+		return &hook.Error{Failure: hook.FailureExit, Reason: r.Describe()}
+	}
+	return nil
+}
+
+// read reads the answer. A shell's 126 or 127 without one is a failed start.
+func (h *Handler) read(c *hook.Call, spec process.Spec, r *process.Result) (*hook.Output, error) {
+	if !looksLikeJSON(r.Stdout) {
+		if d, ok := process.Explain(spec, *r); ok {
+			h.plans.forget(c.Hook)
+			return nil, &hook.Error{Failure: hook.FailureStart, Reason: d.Reason, Hint: d.Remedy}
+		}
+	}
+	return h.reader.Read(c, dialect.Reply{Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode})
+}
+
+func looksLikeJSON(stdout []byte) bool {
+	s := strings.TrimSpace(string(stdout))
+	return strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}")
+}
+
+func (h *Handler) takeEnvFile(c *hook.Call, path string, env *environ, out **hook.Output) {
+	vars, passed, err := readEnvFile(path, env.get)
+	if err != nil {
+		c.Warn("env_file", err.Error(), "write lines such as export KEY=value")
+	}
+	if passed > 0 {
+		c.Warn("env_file", fmt.Sprintf("%d lines of its environment file set no plain variable and were passed over", passed), "write lines such as export KEY=value")
+	}
+	if len(vars) == 0 {
+		return
+	}
+	if *out == nil {
+		*out = &hook.Output{}
+	}
+	(*out).Env = vars
+}
+
+// workDir is where the command runs: the hook's folder, or for one that has
+// none the session's directory, the project's root, home, or temp: the first
+// that is there.
+func workDir(c *hook.Call, env *environ) string {
+	if c.Hook.Source.Dir != "" {
+		return c.Hook.Source.Dir
+	}
+	for _, dir := range []string{c.Dir, c.ProjectDir, env.get("HOME")} {
+		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	return os.TempDir()
+}
+
+// tail keeps the end of a long stderr, where the error is.
+func tail(b []byte) string {
+	if len(b) > maxStderr {
+		b = append([]byte("…"), b[len(b)-maxStderr:]...)
+	}
+	return strings.ToValidUTF8(strings.TrimRight(string(b), "\n"), "\uFFFD")
+}
+
+// spill keeps a text that is too long for a model or a person in a file that
+// only this user can read. Who cleans the temporary directory removes it.
+func spill(name, text string) (string, error) {
+	f, err := os.CreateTemp("", "tenterhook-"+name+"-*.txt")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	return f.Name(), errors.Join(err, f.Close())
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [PATH…]",
+		Short: "Tell all that is wrong with definitions, without running them",
+		Long: "Checks HOOK.md files, hook folders, or folders of hook folders; without a path\n" +
+			"everything that would be loaded. The exit code is 1 if something cannot work.",
+		Example: "  tenterhook check\n  tenterhook check ./hooks/guard/HOOK.md --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			report, err := registry.Check(cmd.Context(), a.opts, args...)
+			if err != nil {
+				return err
+			}
+			if hook.HasErrors(report.Diagnostics) {
+				a.code = exitError
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"files": report.Files, "hooks": report.Hooks, "diagnostics": orEmpty(report.Diagnostics)})
+			}
+			style := a.styleOf(a.Out)
+			for _, d := range report.Diagnostics {
+				fmt.Fprintf(a.Out, "%s %s\n", style.severity(d.Severity), printable(d.String()))
+			}
+			fmt.Fprintf(a.Out, "%s, %s: %s\n", plural(report.Files, "file"), plural(report.Hooks, "hook"), summary(report.Diagnostics))
+			return nil
+		},
+	}
+}
+
+// summary counts diagnostics: "1 error, 2 warnings".
+func summary(ds []hook.Diagnostic) string {
+	errors, warnings := 0, 0
+	for _, d := range ds {
+		switch d.Severity {
+		case hook.SeverityError:
+			errors++
+		case hook.SeverityWarning:
+			warnings++
+		}
+	}
+	if errors+warnings == 0 {
+		return "nothing wrong"
+	}
+	return plural(errors, "error") + ", " + plural(warnings, "warning")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// Streams are what the command reads and prints to.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// The exit codes of run; every command ends with exitError when something is
+// wrong.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitDeny  = 2
+	exitAsk   = 3
+)
+
+// app is one invocation.
+type app struct {
+	Streams
+	json bool
+	opts tenterhook.Options
+	code int // set by a command that ends well, but not with 0
+}
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, args []string, streams Streams) int {
+	a := &app{Streams: streams}
+	root := a.root()
+	root.SetArgs(args)
+	if err := root.ExecuteContext(ctx); err != nil {
+		a.complain(err)
+		return exitError
+	}
+	return a.code
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "tenterhook",
+		Short:         "Hooks for AI agents: see them, check them, try them",
+		Long:          "tenterhook loads hooks from its scope directories and answers for them:\nwhich there are, what is wrong with them, who would run and why, and what they decide.",
+		Example:       "  tenterhook new guard --matcher Bash\n  tenterhook list\n  tenterhook run PreToolUse --tool Bash --input '{\"command\":\"rm -rf /\"}'",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          unknownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())
+	})
+	flags := root.PersistentFlags()
+	flags.StringArrayVar(&a.opts.Dirs, "dir", nil, "a folder of <name>/HOOK.md to load as well (repeatable)")
+	flags.StringVar(&a.opts.Workspace, "workspace", ".", "the project's root")
+	flags.BoolVar(&a.opts.NoHooks, "no-hooks", false, "switch every hook off, and say so")
+	flags.BoolVar(&a.json, "json", false, "print JSON for scripts")
+	_ = root.MarkPersistentFlagDirname("dir")
+	_ = root.MarkPersistentFlagDirname("workspace")
+	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand())
+	return root
+}
+
+// unknownCommand names the command that a misspelt one most likely meant.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	e := &located{code: "unknown_command", message: fmt.Sprintf("unknown command %q", args[0]), hint: "'tenterhook --help' lists them"}
+	if near := hook.Nearest(args[0], names); near != "" {
+		e.hint = "did you mean " + near + "?"
+	}
+	return e
+}
+
+// open loads the registry that the flags describe.
+func (a *app) open(ctx context.Context) (*registry.Registry, error) {
+	return tenterhook.Open(ctx, a.opts)
+}
+
+// complain prints an error for a person, or as JSON.
+func (a *app) complain(err error) {
+	if a.json {
+		var d *located
+		diagnostic := hook.Diagnostic{Severity: hook.SeverityError, Code: "failed", Message: err.Error()}
+		if errors.As(err, &d) {
+			diagnostic.Code, diagnostic.Hint = d.code, d.hint
+		}
+		_ = a.printJSON(map[string]any{"error": err.Error(), "diagnostics": []hook.Diagnostic{diagnostic}})
+	}
+	fmt.Fprintln(a.Err, "tenterhook: "+printable(err.Error()))
+}
+
+// located is an error with a code and a remedy.
+type located struct{ code, message, hint string }
+
+func (e *located) Error() string {
+	if e.hint == "" {
+		return e.message
+	}
+	return e.message + "; " + e.hint
+}
+
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// printDiagnostics tells a person what loading found.
+func (a *app) printDiagnostics(ds []hook.Diagnostic) {
+	style := a.styleOf(a.Err)
+	for _, d := range ds {
+		fmt.Fprintf(a.Err, "%s %s\n", style.severity(d.Severity), printable(d.String()))
+	}
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var event eventFlags
+	cmd := &cobra.Command{
+		Use:   "run EVENT",
+		Short: "Fire an event, run its hooks, and show what they decide",
+		Long:  "Fires an event as an agent would. The exit code is the decision:\n0 none or allow, 2 deny, 3 ask or defer, 1 nothing could be decided.",
+		Example: "  tenterhook run PreToolUse --tool Bash --input '{\"command\":\"rm -rf /\"}'\n" +
+			"  tenterhook run UserPromptSubmit --prompt 'deploy it' --json\n" +
+			"  tenterhook run --payload event.json",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeEvents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := event.read(cmd, args, a.In)
+			if err != nil {
+				return err
+			}
+			reg, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer func() {
+				if err := reg.Close(); err != nil {
+					fmt.Fprintln(a.Err, "tenterhook: "+err.Error())
+				}
+			}()
+			out, err := reg.Dispatch(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			out.Diagnostics = append(reg.Diagnostics(), out.Diagnostics...)
+			a.code = exitCode(out.Verdict)
+			if a.json {
+				return a.printJSON(out)
+			}
+			a.printOutcome(out)
+			return nil
+		},
+	}
+	event.register(cmd)
+	return cmd
+}
+
+func exitCode(v hook.Verdict) int {
+	switch v {
+	case hook.Deny:
+		return exitDeny
+	case hook.Ask, hook.Defer:
+		return exitAsk
+	}
+	return exitOK
+}
+
+func (a *app) printOutcome(out *hook.Outcome) {
+	style := a.styleOf(a.Out)
+	line := style.verdict(out.Verdict)
+	if out.Reason != "" {
+		line += ": " + printable(out.Reason)
+		if id := decider(out); id != "" {
+			line += style.dim(" (" + printable(id) + ")")
+		}
+	}
+	fmt.Fprintln(a.Out, line)
+	if out.Stop {
+		fmt.Fprintln(a.Out, style.red("stop")+": "+printable(out.StopReason))
+	}
+	if out.UpdatedInput != nil {
+		fmt.Fprintln(a.Out, "updated input: "+printable(string(out.UpdatedInput)))
+	}
+	for _, text := range out.Contexts {
+		fmt.Fprintln(a.Out, "context: "+printable(text))
+	}
+	for _, text := range out.SystemMessages {
+		fmt.Fprintln(a.Out, "message: "+printable(text))
+	}
+	for _, text := range out.Texts {
+		fmt.Fprintln(a.Out, printable(text))
+	}
+	if len(out.Results) > 0 {
+		fmt.Fprintln(a.Out)
+		rows := make([][]string, len(out.Results))
+		for i := range out.Results {
+			r := &out.Results[i]
+			status := style.status(r.Status)
+			if r.Failure != "" {
+				status += " (" + string(r.Failure) + ")"
+			}
+			why := oneLine(r.Reason)
+			if r.Hint != "" {
+				why += style.dim("; " + oneLine(r.Hint))
+			}
+			rows[i] = []string{status, oneLine(r.Hook.ID), r.Verdict().String(), fmt.Sprintf("%.1f ms", r.Elapsed.Seconds()*1000), why}
+		}
+		table(a.Out, style, []string{"STATUS", "HOOK", "VERDICT", "TIME", "WHY"}, rows)
+	} else {
+		fmt.Fprintln(a.Out, style.dim(fmt.Sprintf("no hook is concerned; 'tenterhook why %s …' says why", out.Event)))
+	}
+	a.printDiagnostics(out.Diagnostics)
+}
+
+// decider is the hook whose word the reason is.
+func decider(out *hook.Outcome) string {
+	for i := range out.Results {
+		r := &out.Results[i]
+		if r.Verdict() == out.Verdict && !strings.Contains(out.Reason, r.Hook.ID) {
+			return r.Hook.ID
+		}
+	}
+	return ""
+}

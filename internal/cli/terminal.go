@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// printable makes text from files, hooks and tools safe to show: control
+// characters (ESC and CR among them) and those that reorder or hide text are
+// escaped. Newlines and tabs stay.
+func printable(s string) string {
+	if strings.IndexFunc(s, hostile) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if !hostile(r) {
+			b.WriteRune(r)
+		} else if r < 0x100 {
+			fmt.Fprintf(&b, `\x%02x`, r)
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+func hostile(r rune) bool {
+	if r == '\n' || r == '\t' {
+		return false
+	}
+	return r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
+}
+
+// oneLine is printable text for a table's cell.
+func oneLine(s string) string {
+	return printable(strings.Join(strings.Fields(s), " "))
+}
+
+// style colours words on a terminal that wants it.
+type style struct{ on bool }
+
+func (a *app) styleOf(w io.Writer) style {
+	f, ok := w.(*os.File)
+	_, no := os.LookupEnv("NO_COLOR")
+	return style{ok && !no && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
+}
+
+func (s style) paint(code, text string) string {
+	if !s.on {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (s style) red(t string) string    { return s.paint("31", t) }
+func (s style) green(t string) string  { return s.paint("32", t) }
+func (s style) yellow(t string) string { return s.paint("33", t) }
+func (s style) dim(t string) string    { return s.paint("2", t) }
+func (s style) bold(t string) string   { return s.paint("1", t) }
+
+func (s style) severity(v hook.Severity) string {
+	switch v {
+	case hook.SeverityError:
+		return s.red(string(v) + ":")
+	case hook.SeverityWarning:
+		return s.yellow(string(v) + ":")
+	}
+	return s.dim(string(v) + ":")
+}
+
+func (s style) state(v hook.State) string {
+	switch v {
+	case hook.StateReady:
+		return s.green(string(v))
+	case hook.StateInvalid:
+		return s.red(string(v))
+	case hook.StateDisabled, hook.StateShadowed:
+		return s.dim(string(v))
+	}
+	return s.yellow(string(v))
+}
+
+func (s style) verdict(v hook.Verdict) string {
+	switch v {
+	case hook.Deny:
+		return s.red(v.String())
+	case hook.Allow:
+		return s.green(v.String())
+	case hook.NoOpinion:
+		return v.String()
+	}
+	return s.yellow(v.String())
+}
+
+func (s style) status(v hook.Status) string {
+	switch v {
+	case hook.StatusSuccess:
+		return s.green(string(v))
+	case hook.StatusBlocked, hook.StatusFailed:
+		return s.red(string(v))
+	}
+	return s.yellow(string(v))
+}
+
+// table prints rows in aligned columns. Every cell is the caller's to escape.
+func table(w io.Writer, s style, header []string, rows [][]string) {
+	widths := make([]int, len(header))
+	for _, row := range append([][]string{header}, rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], visible(cell))
+		}
+	}
+	line := func(row []string, paint func(string) string) {
+		var b strings.Builder
+		for i, cell := range row {
+			if i == len(row)-1 {
+				b.WriteString(paint(cell))
+				break
+			}
+			b.WriteString(paint(cell))
+			b.WriteString(strings.Repeat(" ", widths[i]-visible(cell)+2))
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+	line(header, s.dim)
+	for _, row := range rows {
+		line(row, func(t string) string { return t })
+	}
+}
+
+// visible is the width of a cell without its colours.
+func visible(cell string) int {
+	n, escape := 0, false
+	for _, r := range cell {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		default:
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+func (a *app) whyCommand() *cobra.Command {
+	var event eventFlags
+	cmd := &cobra.Command{
+		Use:   "why EVENT",
+		Short: "Say which hooks would run for an event, and why the others would not",
+		Long:  "Runs nothing. Takes the event as 'run' does.",
+		Example: "  tenterhook why PreToolUse --tool Bash --input '{\"command\":\"sudo git push\"}'\n" +
+			"  tenterhook why Stop --json",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeEvents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := event.read(cmd, args, a.In)
+			if err != nil {
+				return err
+			}
+			reg, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer reg.Close()
+			return a.printSelection(reg.Select(in))
+		},
+	}
+	event.register(cmd)
+	return cmd
+}
+
+func (a *app) printSelection(sel registry.Selection) error {
+	type selected struct {
+		Hook string `json:"hook"`
+		By   string `json:"by"`
+	}
+	type skipped struct {
+		Hook   string `json:"hook"`
+		Why    string `json:"why"`
+		Detail string `json:"detail"`
+	}
+	runs, others := []selected{}, []skipped{}
+	for _, s := range sel.Selected {
+		runs = append(runs, selected{s.Hook.ID, s.By})
+	}
+	for _, s := range sel.Skipped() {
+		others = append(others, skipped{s.Hook.ID, s.Why, s.Detail})
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"event": sel.Event, "selected": runs, "skipped": others})
+	}
+	style := a.styleOf(a.Out)
+	var rows [][]string
+	for _, s := range runs {
+		rows = append(rows, []string{style.green("runs"), oneLine(s.Hook), oneLine(s.By)})
+	}
+	for _, s := range others {
+		rows = append(rows, []string{style.dim(s.Why), oneLine(s.Hook), oneLine(s.Detail)})
+	}
+	table(a.Out, style, []string{"", "HOOK", "WHY"}, rows)
+	return nil
+}

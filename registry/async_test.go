@@ -1,0 +1,103 @@
+package registry_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+func async(h *hook.Hook) { h.Async = true }
+
+func TestB4BackgroundHooksAreBoundedAndDropsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only()
+		opts.MaxAsync = 4
+		var delivered atomic.Int32
+		opts.OnAsync = func(registry.AsyncResult) { delivered.Add(1) }
+		reg := open(t, opts)
+		var now, most atomic.Int32
+		on(t, reg, "audit", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			n := now.Add(1)
+			most.Store(max(most.Load(), n))
+			time.Sleep(time.Second)
+			now.Add(-1)
+			return hook.Denied("its decision does not count"), nil
+		}, async)
+		var dropped int
+		for range 10000 {
+			out := dispatch(t, reg, bash("ls"))
+			if out.Verdict != hook.NoOpinion {
+				t.Fatalf("an async hook decided %v", out.Verdict)
+			}
+			if out.Results[0].Status == hook.StatusSkipped {
+				dropped++
+			}
+		}
+		if dropped != 10000-4*65 || reg.Dropped() != dropped {
+			t.Errorf("%d dropped, %d counted", dropped, reg.Dropped())
+		}
+		time.Sleep(time.Hour)
+		if most.Load() != 4 || delivered.Load() != 4*65 {
+			t.Errorf("%d at once, %d delivered", most.Load(), delivered.Load())
+		}
+	})
+}
+
+func TestCloseDrainsWithinItsLimitAndSaysWhatItDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only()
+		opts.MaxAsync, opts.DrainTimeout = 1, 3*time.Second
+		reg := open(t, opts)
+		on(t, reg, "slow", func(ctx context.Context, _ hook.PreToolUse) (*hook.Output, error) {
+			select {
+			case <-time.After(2 * time.Second):
+			case <-ctx.Done():
+			}
+			return nil, ctx.Err()
+		}, async)
+		for range 3 {
+			dispatch(t, reg, bash("ls"))
+		}
+		start := time.Now()
+		err := reg.Close()
+		if d := time.Since(start); d != 3*time.Second {
+			t.Errorf("it took %s", d)
+		}
+		if err == nil || !strings.Contains(err.Error(), "2 background hooks") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestAsyncResultsComeOverTheChannelAndRewake(t *testing.T) {
+	dir := tree(t, `
+-- wakes/HOOK.md --
++++
+event = "PostToolUse"
+command = "echo look >&2; exit 2"
+asyncRewake = true
++++
+`)
+	reg := open(t, only(dir))
+	results := reg.Async()
+	out := dispatch(t, reg, hook.PostToolUse{Base: hook.Base{SessionID: "s"}, ToolName: "Bash"})
+	if out.Results[0].Status != hook.StatusAsync {
+		t.Fatalf("got %v", ids(out))
+	}
+	a := <-results
+	if !a.Rewake || !strings.Contains(a.Message, "look") || a.SessionID != "s" || a.Result.Status != hook.StatusBlocked {
+		t.Errorf("got %+v", a)
+	}
+	if err := reg.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, open := <-results; open {
+		t.Error("the channel is not closed with the registry")
+	}
+}

@@ -1,0 +1,103 @@
+package registry
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tenterhook/tenterhook/breaker"
+	"github.com/tenterhook/tenterhook/eligibility"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/match"
+)
+
+// entry is a hook with what the registry prepared to select and run it.
+type entry struct {
+	hook    *hook.Hook
+	handler hook.Handler // nil = none runs this kind
+	state   hook.State   // without eligibility, which is asked each time
+	why     string
+	event   hook.Event // the event it is indexed under: that of the hook, or the one that it misspelt
+
+	matcher      *match.Matcher
+	rule         *match.Rule // nil = no `if`
+	ruleProblems []match.Problem
+	check        *eligibility.Check
+	breaker      *breaker.Breaker
+	timeout      time.Duration
+}
+
+// prepare makes a hook selectable. The handler that the hook brings goes
+// before the one of its kind.
+func (r *Registry) prepare(h *hook.Hook) *entry {
+	e := &entry{hook: h, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Event}
+	info := hook.Info(h.Event)
+	if e.state == hook.StateInvalid && h.Event != "" {
+		if _, known := hook.Lookup(h.Event); !known {
+			e.event = cmp.Or(hook.NearestEvent(string(h.Event)), h.Event)
+		}
+	}
+	pattern := h.Matcher
+	if hook.Info(e.event).MatcherField == "" {
+		pattern = ""
+	}
+	e.matcher = match.Compile(pattern, match.MatcherOptions{Syntax: matcherSyntax[h.Syntax], Narrow: info.NarrowMatcher})
+	if h.If != "" {
+		e.rule, e.ruleProblems = match.ParseRule(h.If, match.RuleOptions{
+			StrictCompat: r.opts.StrictCompat, Caliban: h.Protocol == hook.ProtocolCaliban})
+	}
+	e.check = r.eligibility.Prepare(h.Requires)
+	e.handler = h.Handler
+	if e.handler == nil {
+		e.handler = r.handlers[h.Kind]
+	}
+	e.timeout = cmp.Or(h.Timeout, hook.DefaultTimeout(h.Kind, h.Event))
+	e.breaker = r.breakers.Get(breakerName(h), breaker.Settings{
+		Failures: h.Breaker.Failures, Cooldown: h.Breaker.Cooldown, ProbeTimeout: e.timeout,
+	})
+	r.judge(e)
+	return e
+}
+
+var matcherSyntax = map[hook.MatcherSyntax]match.Syntax{
+	hook.SyntaxClaude: match.SyntaxClaude, hook.SyntaxRegexp: match.SyntaxRegexp, hook.SyntaxGlob: match.SyntaxGlob,
+}
+
+// breakerName tells two hooks apart that only their folders distinguish.
+func breakerName(h *hook.Hook) string { return h.ID + "\x00" + h.Source.Path }
+
+// judge finds the reasons that hold for as long as the hook is loaded.
+func (r *Registry) judge(e *entry) {
+	h := e.hook
+	if e.state != hook.StateReady {
+		return
+	}
+	switch {
+	case r.opts.NoHooks && !inProcess(h):
+		e.state, e.why = hook.StateDisabled, "all hooks are switched off for this run (--no-hooks)"
+	case !hook.Info(h.Event).Takes(h.Kind):
+		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("%s takes no %s hooks", h.Event, h.Kind)
+	case r.opts.NonInteractive && needsPerson(h.Kind):
+		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("%s hooks need an interactive host", h.Kind)
+	case e.handler == nil:
+		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("nothing here runs %s hooks", h.Kind)
+	}
+}
+
+func needsPerson(k hook.Kind) bool {
+	return k == hook.KindPrompt || k == hook.KindAgent || k == hook.KindFunction
+}
+
+func inProcess(h *hook.Hook) bool { return h.Kind == hook.KindCallback || h.Kind == hook.KindFunction }
+
+// compareEntries is the configuration order: scope, priority (high first),
+// path, position in the file.
+func compareEntries(a, b *entry) int {
+	return cmp.Or(
+		cmp.Compare(a.hook.Scope, b.hook.Scope),
+		cmp.Compare(b.hook.Priority, a.hook.Priority),
+		strings.Compare(a.hook.Source.Path, b.hook.Source.Path),
+		cmp.Compare(a.hook.Source.Line, b.hook.Source.Line),
+	)
+}

@@ -1,0 +1,149 @@
+package registry
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/match"
+)
+
+// snapshot is an immutable set of hooks, in order and by event.
+type snapshot struct {
+	entries     []*entry
+	events      map[hook.Event]*eventIndex
+	everywhere  []*entry // broken definitions that could concern any event
+	diagnostics []hook.Diagnostic
+}
+
+func newSnapshot(entries []*entry, diagnostics []hook.Diagnostic) *snapshot {
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, compareEntries)
+	s := &snapshot{entries: entries, events: make(map[hook.Event]*eventIndex), diagnostics: diagnostics}
+	for _, e := range entries {
+		if e.event == "" {
+			s.everywhere = append(s.everywhere, e)
+		}
+	}
+	for _, e := range entries {
+		if e.event == "" {
+			continue
+		}
+		index := s.events[e.event]
+		if index == nil {
+			index = &eventIndex{names: make(map[string][]int)}
+			s.events[e.event] = index
+		}
+		index.add(e)
+	}
+	return s
+}
+
+// candidates returns the hooks of an event whose matchers take subject, in
+// order. The slice is shared: do not change it.
+func (s *snapshot) candidates(ev hook.Event, subject string) []*entry {
+	index := s.events[ev]
+	if len(s.everywhere) == 0 {
+		if index == nil {
+			return nil
+		}
+		return index.find(subject)
+	}
+	found := slices.Clone(s.everywhere)
+	if index != nil {
+		found = append(found, index.find(subject)...)
+		slices.SortStableFunc(found, compareEntries)
+	}
+	return found
+}
+
+// maxMemo bounds the subjects whose candidates are remembered: names of tools
+// are few, and a hostile host's are not worth the memory.
+const maxMemo = 1024
+
+// eventIndex finds the hooks of one event by what their matchers test.
+type eventIndex struct {
+	all    []*entry
+	every  []int            // positions in all whose matcher takes everything
+	names  map[string][]int // of those that take just these names
+	tested []int            // of those that must be asked
+
+	memo atomic.Pointer[map[string][]*entry] // copied on write
+	mu   sync.Mutex                          // orders the writers of memo
+}
+
+func (x *eventIndex) add(e *entry) {
+	at := len(x.all)
+	x.all = append(x.all, e)
+	switch e.matcher.Kind() {
+	case match.KindEvery:
+		x.every = append(x.every, at)
+	case match.KindExact, match.KindList:
+		for _, name := range e.matcher.Names() {
+			x.names[name] = append(x.names[name], at)
+		}
+	default:
+		x.tested = append(x.tested, at)
+	}
+}
+
+func (x *eventIndex) find(subject string) []*entry {
+	memo := x.memo.Load()
+	if memo != nil {
+		if found, ok := (*memo)[subject]; ok {
+			return found
+		}
+	}
+	found, sure := x.search(subject)
+	if sure && len(subject) <= 256 {
+		x.remember(subject, found)
+	}
+	return found
+}
+
+// search asks the matchers. It is not sure where one of them could not tell,
+// which for a hook that can block counts as a match.
+func (x *eventIndex) search(subject string) (found []*entry, sure bool) {
+	sure = true
+	at := append(slices.Clone(x.every), x.names[subject]...)
+	for _, i := range x.tested {
+		e := x.all[i]
+		ok, err := e.matcher.Match(subject)
+		if err != nil {
+			sure = false
+			ok = hook.Info(e.event).Block != hook.BlockNothing
+		}
+		if e.matcher.Valid() != nil {
+			ok = true // it leaves a result that says so
+		}
+		if ok {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return nil, sure
+	}
+	slices.Sort(at)
+	for _, i := range slices.Compact(at) {
+		found = append(found, x.all[i])
+	}
+	return found, sure
+}
+
+func (x *eventIndex) remember(subject string, found []*entry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var next map[string][]*entry
+	if old := x.memo.Load(); old != nil {
+		if len(*old) >= maxMemo {
+			return
+		}
+		next = maps.Clone(*old)
+	} else {
+		next = make(map[string][]*entry, 1)
+	}
+	next[subject] = found
+	x.memo.Store(&next)
+}

@@ -1,0 +1,98 @@
+package registry
+
+import (
+	"cmp"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/afero"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// Options configure a registry. The zero value loads the standard scopes of
+// the current directory. Open copies it.
+type Options struct {
+	// Workspace is the project's root; "" = the current directory.
+	Workspace string
+	// Dirs are folders of <name>/HOOK.md that the operator named; trusted.
+	Dirs []string
+	// ManagedDir, UserDir and PluginsDir replace the standard directories of
+	// the managed, the user and the plugin scope; "" = the standard one.
+	ManagedDir, UserDir, PluginsDir string
+	// Without leaves scopes out.
+	Without []hook.Scope
+	// FS is where definitions are read from; nil = the machine's file system.
+	FS afero.Fs
+
+	// NoHooks skips every hook that is not in-process, and says so.
+	NoHooks bool
+	// Serial runs hooks one after the other, each on the input that the last
+	// one left, in place of side by side.
+	Serial bool
+	// StrictCompat turns off what `if` rules add to the Claude Code protocol:
+	// seeing through sudo, timeout, bash -c and the like.
+	StrictCompat bool
+	// NonInteractive is for hosts without a person: prompt, agent and function
+	// hooks then fail as unsupported.
+	NonInteractive bool
+
+	// Env is what hooks inherit and requirements are checked against, as
+	// "key=value"; nil = this process's environment.
+	Env []string
+	// Handlers run kinds of hooks, in the place of or beside the built-in
+	// command handler. A kind without a handler is unsupported.
+	Handlers map[hook.Kind]hook.Handler
+
+	// ToolSchema returns the JSON Schema of a tool's input, nil = none. An
+	// input that hooks rewrote must satisfy it, or the call is denied.
+	ToolSchema func(tool string) json.RawMessage
+
+	// MaxParallel bounds the hooks that run side by side, over all
+	// dispatches; 0 = 32 or four for each processor, whichever is more.
+	MaxParallel int
+	// MaxAsync bounds the hooks that run in the background; 0 = 16. As many
+	// as 64 times that wait in a queue; what is over is dropped and counted.
+	MaxAsync int
+	// DrainTimeout is how long Close waits for background hooks; 0 = 5 s.
+	DrainTimeout time.Duration
+	// StopLimit is how often in a row Stop and SubagentStop hooks may keep an
+	// agent of a session working before they are overridden; nil = 8, 0 = off.
+	StopLimit *int
+
+	// OnAsync is told the result of each background hook. It is called from
+	// many goroutines and must return soon.
+	OnAsync func(AsyncResult)
+	// Logger is told of failures and of results; nil = silence. It never sees
+	// a payload or an environment value.
+	Logger *slog.Logger
+}
+
+const (
+	defaultMaxAsync     = 16
+	defaultDrainTimeout = 5 * time.Second
+	defaultStopLimit    = 8
+)
+
+func (o Options) withDefaults() Options {
+	o.Workspace = cmp.Or(o.Workspace, ".")
+	o.Dirs = slices.Clone(o.Dirs)
+	o.Without = slices.Clone(o.Without)
+	o.Env = slices.Clone(o.Env)
+	o.Handlers = maps.Clone(o.Handlers)
+	o.MaxParallel = cmp.Or(max(o.MaxParallel, 0), max(32, 4*runtime.GOMAXPROCS(0)))
+	o.MaxAsync = cmp.Or(max(o.MaxAsync, 0), defaultMaxAsync)
+	o.DrainTimeout = cmp.Or(o.DrainTimeout, defaultDrainTimeout)
+	if o.StopLimit == nil {
+		limit := defaultStopLimit
+		o.StopLimit = &limit
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

@@ -1,0 +1,161 @@
+package registry
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tenterhook/tenterhook/breaker"
+	"github.com/tenterhook/tenterhook/eligibility"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// Registry holds the hooks of a host and asks them. All its methods may be
+// called at once from many goroutines. Close it when the host ends.
+type Registry struct {
+	opts        Options
+	handlers    map[hook.Kind]hook.Handler
+	eligibility *eligibility.Checker
+	breakers    breaker.Set
+	schemas     schemaCache
+	stops       stopGuard
+	calls       callLocks
+	async       *pool
+	parallel    chan struct{} // a place for each hook that runs
+
+	snap     atomic.Pointer[snapshot]
+	sessions atomic.Pointer[sessionHooks]
+	once     sync.Map // spentKey → true
+
+	done context.Context // ends with the registry
+	end  context.CancelFunc
+
+	mu       sync.Mutex // guards all below, and who replaces snap or sessions
+	closed   bool
+	inFlight sync.WaitGroup // dispatches; added to under mu
+	loaded   []*entry
+	found    []hook.Diagnostic // of loading
+	inProc   []*entry
+}
+
+// enter counts a dispatch in.
+func (r *Registry) enter() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.inFlight.Add(1)
+	return nil
+}
+
+func (r *Registry) leave() { r.inFlight.Done() }
+
+// Close ends the registry: dispatches under way are cancelled, background hooks
+// are waited for within Options.DrainTimeout and then ended. It returns an
+// error that says how many of them were dropped. A second Close does nothing.
+func (r *Registry) Close() error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil
+	}
+	r.closed = true
+	r.mu.Unlock()
+	r.end()
+	r.inFlight.Wait()
+	return r.async.close(r.opts.DrainTimeout)
+}
+
+// swap publishes the set of hooks that mu guards.
+func (r *Registry) swap() {
+	r.snap.Store(newSnapshot(slices.Concat(r.loaded, r.inProc), r.found))
+}
+
+// Diagnostics tells what loading found worth telling, in order.
+func (r *Registry) Diagnostics() []hook.Diagnostic {
+	return slices.Clone(r.snap.Load().diagnostics)
+}
+
+// Listed is a hook as `tenterhook list` shows it.
+type Listed struct {
+	Hook    *hook.Hook
+	State   hook.State
+	Why     string        // "" if ready
+	Timeout time.Duration // the one in force
+	Breaker breaker.Snapshot
+}
+
+// List returns every hook in configuration order, with its state as of now.
+func (r *Registry) List() []Listed {
+	entries := r.snap.Load().entries
+	if sessions := r.sessions.Load(); sessions != nil {
+		entries = sessions.join(slices.Clone(entries), nil)
+	}
+	list := make([]Listed, len(entries))
+	for i, e := range entries {
+		l := Listed{Hook: e.hook, State: e.state, Why: e.why, Breaker: e.breaker.Snapshot(), Timeout: e.timeout}
+		if l.State == hook.StateReady {
+			if v := e.check.Verdict(); !v.Eligible {
+				l.State, l.Why = hook.StateIneligible, v.Why
+			}
+		}
+		if l.State == hook.StateReady {
+			if err := e.matcher.Valid(); err != nil {
+				l.State, l.Why = hook.StateInvalid, err.Error()
+			}
+		}
+		list[i] = l
+	}
+	return list
+}
+
+// lookupEnv reads the environment that hooks inherit.
+func (o *Options) lookupEnv() func(string) (string, bool) {
+	if o.Env == nil {
+		return os.LookupEnv
+	}
+	vars := make(map[string]string, len(o.Env))
+	for _, kv := range o.Env {
+		if k, v, ok := strings.Cut(kv, "="); ok {
+			vars[k] = v
+		}
+	}
+	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+}
+
+// environ is the environment that hooks inherit.
+func (o *Options) environ() []string {
+	if o.Env != nil {
+		return o.Env
+	}
+	return os.Environ()
+}
+
+type spentKey struct {
+	hook    *hook.Hook
+	session string
+}
+
+// spent reports whether a hook that runs once has run in the session.
+func (r *Registry) spent(e *entry, session string) bool {
+	_, ok := r.once.Load(spentKey{e.hook, session})
+	return ok
+}
+
+func (r *Registry) spend(e *entry, session string) { r.once.Store(spentKey{e.hook, session}, true) }
+
+// forget drops what is kept of a session.
+func (r *Registry) forget(session string) {
+	r.once.Range(func(k, _ any) bool {
+		if k.(spentKey).session == session {
+			r.once.Delete(k)
+		}
+		return true
+	})
+	r.stops.forget(session)
+}

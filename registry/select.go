@@ -1,0 +1,180 @@
+package registry
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/match"
+)
+
+// Selection says who would run for an input, in order. It is a view of the
+// registry as it was when Select was called.
+type Selection struct {
+	Event    hook.Event
+	Selected []Selected
+
+	picked picked
+	snap   *snapshot
+	in     hook.Input
+}
+
+// Selected is a hook that would run, and by what it was chosen.
+type Selected struct {
+	Hook *hook.Hook
+	By   string
+}
+
+// Skipped is a hook that would not run. Why is one word: "event", "matcher",
+// "if", "once", or a state; Detail says it in full.
+type Skipped struct {
+	Hook   *hook.Hook
+	Why    string
+	Detail string
+}
+
+// Select says which hooks would run for an input. It runs nothing.
+func (r *Registry) Select(in hook.Input) Selection {
+	s := Selection{Event: in.Event(), in: in}
+	s.snap, s.picked = r.pick(in)
+	for _, p := range s.picked.hooks {
+		if p.run {
+			s.Selected = append(s.Selected, Selected{p.hook, p.selectedBy(in)})
+		}
+	}
+	return s
+}
+
+// Skipped says of every other hook of the registry why it would not run, those
+// of the event first.
+func (s Selection) Skipped() []Skipped {
+	concerned := make(map[*entry]pick, len(s.picked.hooks))
+	for _, p := range s.picked.hooks {
+		concerned[p.entry] = p
+	}
+	var ours, others []Skipped
+	for _, e := range s.snap.entries {
+		p, ok := concerned[e]
+		switch {
+		case ok && p.run:
+		case ok:
+			ours = append(ours, Skipped{e.hook, p.why, p.detail})
+		case e.event != s.Event:
+			others = append(others, Skipped{e.hook, "event", "it listens to " + string(e.hook.Event)})
+		default:
+			ours = append(ours, Skipped{e.hook, "matcher",
+				fmt.Sprintf("matcher %q does not take %q", e.hook.Matcher, hook.Subject(s.in))})
+		}
+	}
+	return append(ours, others...)
+}
+
+// pick is a hook whose event and matcher fit an input.
+type pick struct {
+	*entry
+	run       bool
+	concerned bool         // it leaves a result: only its `if` can say otherwise
+	failure   hook.Failure // of one that should have run and cannot
+	why       string       // of one that does not run, in a word
+	detail    string
+	by        string // what its `if` rule saw
+}
+
+type picked struct{ hooks []pick }
+
+// pick finds the hooks that an input concerns. It allocates nothing if there
+// are none.
+func (r *Registry) pick(in hook.Input) (*snapshot, picked) {
+	snap := r.snap.Load()
+	found := snap.candidates(in.Event(), hook.Subject(in))
+	if sessions := r.sessions.Load(); sessions != nil {
+		found = sessions.join(found, in)
+	}
+	if len(found) == 0 {
+		return snap, picked{}
+	}
+	var call *match.Call
+	hooks := make([]pick, len(found))
+	for i, e := range found {
+		if e.rule != nil && call == nil {
+			call = r.matchCall(in)
+		}
+		hooks[i] = r.consider(e, in, call)
+	}
+	return snap, picked{hooks}
+}
+
+// consider decides whether a hook whose matcher fits runs.
+func (r *Registry) consider(e *entry, in hook.Input, call *match.Call) pick {
+	p := pick{entry: e, concerned: true}
+	if e.rule != nil && e.state == hook.StateReady && !hook.Info(e.event).TakesIf {
+		p.why, p.failure = string(hook.StateUnsupported), hook.FailureUnsupported
+		p.detail = fmt.Sprintf("%s tests no `if`, so the hook never runs", e.event)
+		return p
+	}
+	if e.rule != nil {
+		d := e.rule.Match(call)
+		if !d.Run {
+			p.concerned, p.why = false, "if"
+			p.detail = fmt.Sprintf("`if` %q does not match the call", e.hook.If)
+			return p
+		}
+		p.by = d.By
+	}
+	if err := e.matcher.Valid(); err != nil && e.state == hook.StateReady {
+		p.why, p.detail, p.failure = string(hook.StateInvalid), err.Error(), hook.FailureInvalid
+		return p
+	}
+	if e.state != hook.StateReady {
+		p.why, p.detail, p.failure = string(e.state), e.why, stateFailure(e.state)
+		return p
+	}
+	if e.hook.Once && r.spent(e, in.Common().SessionID) {
+		p.concerned, p.why, p.detail = false, "once", "it has run in this session"
+		return p
+	}
+	if v := e.check.Verdict(); !v.Eligible {
+		p.why, p.detail, p.failure = string(hook.StateIneligible), v.Why, hook.FailureIneligible
+		return p
+	}
+	p.run = true
+	return p
+}
+
+// stateFailure is what a state counts as if the hook was meant to block on
+// failures. A hook that somebody switched off has not failed.
+func stateFailure(s hook.State) hook.Failure {
+	switch s {
+	case hook.StateUntrusted:
+		return hook.FailureUntrusted
+	case hook.StateIneligible:
+		return hook.FailureIneligible
+	case hook.StateUnsupported:
+		return hook.FailureUnsupported
+	case hook.StateInvalid:
+		return hook.FailureInvalid
+	}
+	return ""
+}
+
+// selectedBy says in words what chose the hook.
+func (p *pick) selectedBy(in hook.Input) string {
+	by := "every " + string(in.Event())
+	if hook.Info(p.event).MatcherField != "" && p.matcher.Kind() != match.KindEvery {
+		by = fmt.Sprintf("matcher %q takes %q", p.hook.Matcher, hook.Subject(in))
+	}
+	if p.rule != nil {
+		by += fmt.Sprintf("; if %q: %s", p.hook.If, p.by)
+	}
+	return by
+}
+
+func (r *Registry) matchCall(in hook.Input) *match.Call {
+	tool, _ := hook.ToolCallOf(in)
+	home, _ := os.UserHomeDir()
+	cwd := in.Common().Cwd
+	if cwd == "" {
+		cwd = r.opts.Workspace
+	}
+	return &match.Call{ToolName: tool.ToolName, ToolInput: tool.ToolInput, Cwd: cwd, Workspace: r.opts.Workspace, Home: home}
+}

@@ -1,0 +1,44 @@
+package registry
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// sessionHooks are the hooks of sessions, by session. It is immutable.
+type sessionHooks struct {
+	hooks map[string][]*entry
+}
+
+func (s *sessionHooks) clone() *sessionHooks {
+	if s == nil {
+		return &sessionHooks{hooks: make(map[string][]*entry)}
+	}
+	return &sessionHooks{hooks: maps.Clone(s.hooks)}
+}
+
+// join adds to found, in order, the hooks of the input's session whose matchers
+// fit; for a nil input the hooks of every session.
+func (s *sessionHooks) join(found []*entry, in hook.Input) []*entry {
+	var more []*entry
+	if in == nil {
+		for _, session := range slices.Sorted(maps.Keys(s.hooks)) {
+			more = append(more, s.hooks[session]...)
+		}
+	} else {
+		for _, e := range s.hooks[in.Common().SessionID] {
+			ok, err := e.matcher.Match(hook.Subject(in))
+			if e.event == in.Event() && (ok || err != nil) {
+				more = append(more, e)
+			}
+		}
+	}
+	if len(more) == 0 {
+		return found
+	}
+	found = slices.Concat(found, more)
+	slices.SortStableFunc(found, compareEntries)
+	return found
+}
