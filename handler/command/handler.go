@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -94,21 +95,54 @@ func (h *Handler) start(ctx context.Context, c *hook.Call, dir string, env *envi
 	}
 	if err != nil {
 		h.plans.forget(c.Hook)
-		return nil, spec, startFailure(err)
+		return nil, spec, startFailure(c.Hook, err)
 	}
 	return &result, spec, nil
 }
 
-func startFailure(err error) error {
-	failed := &hook.Error{Failure: hook.FailureStart, Reason: err.Error(), Err: err}
+// startFailure says why the command did not start.
+func startFailure(h *hook.Hook, err error) error {
 	var start *process.StartError
-	if errors.As(err, &start) {
-		failed.Reason, failed.Hint = start.Reason, start.Remedy
-		if start.Path != "" && !strings.Contains(failed.Reason, start.Path) {
-			failed.Reason = start.Path + ": " + failed.Reason
+	if !errors.As(err, &start) {
+		return &hook.Error{Failure: hook.FailureStart, Reason: err.Error(), Err: err}
+	}
+	failed := diagnosed(start.Diagnosis)
+	failed.Err = err
+	if start.Cause == process.CauseNotFound && h.Command.Args == nil {
+		if path := unquoted(h.Command.Line, h.Source.Dir); path != "" {
+			failed.Reason, failed.Hint = fmt.Sprintf("the path %s has a space that is not quoted", path), "put it in quotes"
 		}
 	}
 	return failed
+}
+
+func diagnosed(d process.Diagnosis) *hook.Error {
+	failed := &hook.Error{Failure: hook.FailureStart, Reason: d.Reason, Hint: d.Remedy}
+	if d.Path != "" && !strings.Contains(d.Reason, d.Path) {
+		failed.Reason = d.Path + ": " + d.Reason
+	}
+	return failed
+}
+
+// unquoted finds a file whose name a space cut short.
+func unquoted(line, dir string) string {
+	for i, r := range line {
+		if r != ' ' {
+			continue
+		}
+		end := len(line)
+		if next := strings.IndexByte(line[i+1:], ' '); next >= 0 {
+			end = i + 1 + next
+		}
+		path := line[:end]
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return line[:end]
+		}
+	}
+	return ""
 }
 
 // ended tells a process that was stopped from one that ended by itself.
@@ -135,7 +169,7 @@ func (h *Handler) read(c *hook.Call, spec process.Spec, r *process.Result) (*hoo
 	if !looksLikeJSON(r.Stdout) {
 		if d, ok := process.Explain(spec, *r); ok {
 			h.plans.forget(c.Hook)
-			return nil, &hook.Error{Failure: hook.FailureStart, Reason: d.Reason, Hint: d.Remedy}
+			return nil, diagnosed(d)
 		}
 	}
 	return h.reader.Read(c, dialect.Reply{Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode})

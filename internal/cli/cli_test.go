@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"tenterhook": func() {
+			os.Exit(Main(context.Background(), os.Args[1:], Streams{os.Stdin, os.Stdout, os.Stderr}))
+		},
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": exitsWith},
+		Setup: func(e *testscript.Env) error {
+			home := e.WorkDir + "/home"
+			e.Setenv("HOME", home)
+			e.Setenv("XDG_CONFIG_HOME", home+"/.config")
+			e.Setenv("XDG_DATA_HOME", home+"/.local/share")
+			e.Setenv("XDG_STATE_HOME", home+"/.local/state")
+			return os.MkdirAll(home, 0o755)
+		},
+	})
+}
+
+// exitsWith is "code N command…": the command ends with this exit code.
+func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
+	var exit *exec.ExitError
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if want, _ := strconv.Atoi(args[0]); got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func TestS1TextFromHooksCannotDriveATerminal(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\ttext\n":          "plain\ttext\n",
+		"a\x1b[31mred":           `a\x1b[31mred`,
+		"\x1b]52;c;ZXZpbA==\x07": `\x1b]52;c;ZXZpbA==\x07`,
+		"over\rwritten":          `over\x0dwritten`,
+		"user\u202eexe.txt":      `user\u202eexe.txt`,
+		"zero\u200bwidth":        `zero\u200bwidth`,
+		"csi\u009b1m":            `csi\x9b1m`,
+		"grüße 你好":               "grüße 你好",
+		"bad\xffutf8":            `bad\ufffdutf8`,
+	} {
+		if got := printable(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
