@@ -1,0 +1,201 @@
+package match
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Call is one use of a tool, which rules are held against. Make one for each
+// dispatch and hand it to every rule: it decodes the input and parses the
+// command once, at the first rule that asks. It is safe for concurrent use,
+// and its fields must not change after the first match. The zero value is a
+// call of no tool.
+type Call struct {
+	ToolName  string
+	ToolInput json.RawMessage
+
+	// Cwd is the session's working directory, Workspace the project's root,
+	// Home the user's. All are absolute. A rule whose base is missing here
+	// cannot be judged, so it matches.
+	Cwd, Workspace, Home string
+
+	decode   sync.Once
+	fields   []field
+	err      error
+	parse    sync.Once
+	commands []*command
+}
+
+// field is one member of the tool's input. A key may occur more than once, and
+// nobody knows which one the tool takes: all count.
+type field struct {
+	key   string
+	value json.RawMessage
+}
+
+var errNoObject = errors.New("the tool's input is not a JSON object")
+
+// members returns the fields of the input.
+func (c *Call) members() ([]field, error) {
+	c.decode.Do(func() { c.fields, c.err = decodeObject(c.ToolInput) })
+	return c.fields, c.err
+}
+
+// decodeObject reads one level of an object. It keeps duplicate keys, which
+// decoding into a map or a struct would drop.
+func decodeObject(raw json.RawMessage) ([]field, error) {
+	if !json.Valid(raw) {
+		return nil, errNoObject
+	}
+	raw = bytes.TrimLeft(raw, jsonSpace)
+	if raw[0] != '{' {
+		return nil, errNoObject
+	}
+	fields := make([]field, 0, 4)
+	for raw = bytes.TrimLeft(raw[1:], jsonSpace); raw[0] == '"'; raw = bytes.TrimLeft(raw, jsonSpace+",") {
+		n := valueEnd(raw)
+		key, _ := decodeText(raw[:n])
+		raw = bytes.TrimLeft(raw[n:], jsonSpace+":")
+		n = valueEnd(raw)
+		fields = append(fields, field{key, raw[:n:n]})
+		raw = raw[n:]
+	}
+	return fields, nil
+}
+
+const jsonSpace = " \t\r\n"
+
+// valueEnd returns the length of the value that valid JSON begins with.
+func valueEnd(raw json.RawMessage) int {
+	depth := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+			if depth < 0 {
+				return i // behind a number or a word
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+			continue
+		default:
+			continue
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(raw)
+}
+
+// texts returns the strings that a key of the input holds, whatever the case
+// of its letters. ok is false if one is no string, or there is none.
+func (c *Call) texts(key string) (texts []string, ok bool) {
+	fields, _ := c.members()
+	ok = true
+	for _, f := range fields {
+		if !strings.EqualFold(f.key, key) {
+			continue
+		}
+		s, isText := decodeText(f.value)
+		if !isText {
+			ok = false
+			continue
+		}
+		texts = append(texts, s)
+	}
+	return texts, ok && len(texts) > 0
+}
+
+// decodeText reads a JSON string; plain ones need no decoder.
+func decodeText(raw json.RawMessage) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner), true
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return s, err == nil
+}
+
+// shellTexts returns the call's commands, parsed.
+func (c *Call) shellTexts() []*command {
+	c.parse.Do(func() {
+		texts, ok := c.texts("command")
+		for _, t := range texts {
+			c.commands = append(c.commands, parseCommand(t))
+		}
+		if !ok {
+			c.commands = append(c.commands, &command{seen: reading{blind: "is missing or no string"}})
+		}
+	})
+	return c.commands
+}
+
+// lookup returns the scalars at a dotted path as text. An array stands for its
+// members, unless the path has an index.
+func lookup(raw json.RawMessage, path []string) []string {
+	if len(path) == 0 {
+		return scalars(raw)
+	}
+	trimmed := bytes.TrimLeft(raw, jsonSpace)
+	switch {
+	case bytes.HasPrefix(trimmed, []byte("{")):
+		fields, err := decodeObject(raw)
+		if err != nil {
+			return nil
+		}
+		var found []string
+		for _, f := range fields {
+			if f.key == path[0] {
+				found = append(found, lookup(f.value, path[1:])...)
+			}
+		}
+		return found
+	case bytes.HasPrefix(trimmed, []byte("[")):
+		var items []json.RawMessage
+		i, err := strconv.Atoi(path[0])
+		if err != nil || json.Unmarshal(raw, &items) != nil || i < 0 || i >= len(items) {
+			return nil
+		}
+		return lookup(items[i], path[1:])
+	}
+	return nil
+}
+
+func scalars(raw json.RawMessage) []string {
+	if s, ok := decodeText(raw); ok {
+		return []string{s}
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) == nil {
+		var found []string
+		for _, item := range items {
+			if s, ok := decodeText(item); ok {
+				found = append(found, s)
+			}
+		}
+		return found
+	}
+	if len(raw) == 0 || raw[0] == '{' {
+		return nil
+	}
+	return []string{string(raw)}
+}

@@ -1,0 +1,107 @@
+package match
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	// maxCommand is the longest shell text, in bytes, that is parsed.
+	maxCommand = 10_000
+	// maxBrackets is how many brackets of any kind it may hold. Parsing is
+	// recursive: each of them may cost a few kilobytes of stack.
+	maxBrackets = 1000
+)
+
+// command is shell text, parsed once for all rules. It is immutable.
+type command struct {
+	text string
+	// seen is what the text says by itself. run is what it has other programs
+	// run: the arguments of sudo, the text after bash -c. Strict rules do not
+	// look there.
+	seen, run reading
+}
+
+// reading is what a piece of shell text runs, as far as it can be told.
+type reading struct {
+	// blind says why it cannot be told at all, so that every rule matches.
+	blind string
+	// expansion is the first $(…), `…` or $X in an argument: it may become
+	// anything, so that rules on more than a command's name match.
+	expansion string
+	calls     []call
+}
+
+// call is one simple command.
+type call struct {
+	text string // its words without quotes, assignments and redirections
+	via  string // how it runs, as in "run by sudo"; "" for the shell itself
+}
+
+// parseCommand reads shell text as bash does. Every text has a reading: one
+// that is too long, too deep or no shell at all is blind.
+func parseCommand(text string) *command {
+	c := &command{text: text}
+	w := walker{out: &c.seen, wrapped: &c.run, allowance: &allowance{calls: maxWrapped, bytes: 2 * maxCommand}}
+	w.parse(text)
+	return c
+}
+
+var parsers = sync.Pool{New: func() any {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash))
+}}
+
+// parse adds what the text runs to the walker's reading.
+func (w *walker) parse(text string) {
+	if why := opaque(text); why != "" {
+		w.blind(why)
+		return
+	}
+	p := parsers.Get().(*syntax.Parser)
+	file, err := p.Parse(strings.NewReader(text), "")
+	parsers.Put(p)
+	if err != nil {
+		w.blind("cannot be parsed")
+		return
+	}
+	w.src = text
+	w.stmts(file.Stmts)
+}
+
+// opaque says what about a text keeps it from being read before it is parsed,
+// or "". Shells and parsers disagree about these characters, which makes them
+// a way to hide a command.
+func opaque(text string) string {
+	if len(text) > maxCommand {
+		return "is too long to be parsed"
+	}
+	brackets := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '(' || c == '[' || c == '{':
+			if brackets++; brackets > maxBrackets {
+				return "is nested too deeply to be parsed"
+			}
+		case c == '\\' && i+1 < len(text) && (text[i+1] == '\n' || text[i+1] == '\r'):
+			return "continues a line with a backslash"
+		case c == '\\' && i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\t'):
+			return "has a space behind a backslash"
+		case c < ' ' && c != '\n' && c != '\t', c == 0x7f:
+			return "has a control character"
+		case c >= 0x80 && oddSpace(text[i:]):
+			return "has a space that is not ASCII"
+		}
+	}
+	return ""
+}
+
+// oddSpace reports whether s begins with a space that looks like one, or like
+// nothing, and separates no words.
+func oddSpace(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff'
+}

@@ -1,0 +1,193 @@
+package match
+
+import (
+	"path"
+	"runtime"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// pathRule is a rule on a file: Read(src/**). It is written as in .gitignore,
+// and the case of letters does not matter. What it is relative to stands at
+// its start: // for the root, ~/ for the home, / for the workspace, nothing
+// for the working directory.
+type pathRule struct {
+	source string
+	base   base
+	within string // pattern for the path below the base, "" for none
+	// whole is for the absolute path, slashes being like any character, and
+	// everywhere says that within is for that path, too: the client takes
+	// *.txt, **/*.go and /etc/passwd for files outside of the base as well.
+	whole      glob
+	everywhere bool
+	raw        glob // caliban's glob over the path, or nil
+}
+
+type base uint8
+
+const (
+	baseCwd base = iota
+	baseWorkspace
+	baseHome
+	baseRoot
+)
+
+func newPathRule(content string, f form) pathRule {
+	p := strings.ToLower(content)
+	r := pathRule{source: content}
+	if f.anywhere {
+		r.raw = compileGlob("*"+p+"*", true)
+		return r
+	}
+	if f.raw {
+		r.raw = compileGlob(p, true)
+	}
+	if strings.HasPrefix(p, "!") {
+		return r // takes nothing away, since nothing was selected before
+	}
+	anchored := true
+	switch {
+	case strings.HasPrefix(p, "//"):
+		r.base, p = baseRoot, p[2:]
+	case p == "~", strings.HasPrefix(p, "~/"):
+		r.base, p = baseHome, strings.TrimPrefix(p[1:], "/")
+	case strings.HasPrefix(p, "/"):
+		r.base = baseWorkspace
+		r.whole = compileGlob(strings.TrimSuffix(p, "/**"), false)
+		p = p[1:]
+	default:
+		p = strings.TrimPrefix(p, "./")
+		anchored = strings.Contains(strings.TrimSuffix(p, "/"), "/")
+		if strings.HasPrefix(p, "*") {
+			r.whole = compileGlob(p, false)
+			r.everywhere = !anchored || strings.HasPrefix(p, "**/")
+		}
+	}
+	p = strings.TrimSuffix(p, "/")
+	if p == "" {
+		p = "**"
+	}
+	if !anchored {
+		p = "**/" + p
+	}
+	r.within = plainBraces.Replace(p)
+	if !doublestar.ValidatePattern(r.within) {
+		r.within = strings.ReplaceAll(r.within, "[", `\[`)
+	}
+	return r
+}
+
+// plainBraces quotes what doublestar expands and .gitignore does not.
+var plainBraces = strings.NewReplacer(`\{`, `\{`, `\}`, `\}`, "{", `\{`, "}", `\}`)
+
+func (r pathRule) match(c *Call, _ bool) Decision {
+	paths, ok := r.paths(c)
+	for _, p := range paths {
+		if by := r.matchPath(c, p); by != "" {
+			return Decision{true, excerpt(p) + by}
+		}
+	}
+	if !ok {
+		return Decision{true, "its path is missing or no string, so it runs"}
+	}
+	return Decision{false, "its path does not match"}
+}
+
+// paths returns the paths that a call names.
+func (r pathRule) paths(c *Call) (paths []string, ok bool) {
+	for _, key := range []string{"file_path", "notebook_path", "path"} {
+		found, isText := c.texts(key)
+		paths, ok = append(paths, found...), ok || isText
+	}
+	if c.ToolName != "Glob" && c.ToolName != "Grep" {
+		return paths, ok
+	}
+	if len(paths) == 0 {
+		paths = []string{c.Cwd} // where these tools look by default
+	}
+	patterns, _ := c.texts("pattern")
+	for _, dir := range paths[:len(paths):len(paths)] {
+		for _, p := range patterns {
+			if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
+				p = dir + "/" + p
+			}
+			paths = append(paths, p)
+		}
+	}
+	return paths, true
+}
+
+// matchPath returns why a path matches, or "".
+func (r pathRule) matchPath(c *Call, name string) string {
+	const unknown = " cannot be placed: a directory is not known, so it runs"
+	if r.raw != nil && r.raw.match(strings.ToLower(name)) {
+		return " matches " + excerpt(r.source)
+	}
+	if strings.HasPrefix(name, "~/") && c.Home != "" {
+		name = c.Home + name[1:]
+	}
+	file, ok := absolute(name, c.Cwd)
+	if !ok {
+		return unknown
+	}
+	var dir string
+	switch r.base {
+	case baseCwd:
+		dir = c.Cwd
+	case baseWorkspace:
+		dir = c.Workspace
+	case baseHome:
+		dir = c.Home
+	case baseRoot:
+		dir = "/"
+	}
+	if r.raw != nil && r.raw.match(file) || r.whole != nil && r.whole.match(file) || r.everywhere && r.covers(strings.TrimPrefix(file, "/")) {
+		return " matches " + excerpt(r.source)
+	}
+	dir, ok = absolute(dir, "")
+	if !ok {
+		return unknown
+	}
+	rel, ok := below(dir, file)
+	if ok && r.covers(rel) {
+		return " matches " + excerpt(r.source)
+	}
+	return ""
+}
+
+// covers reports whether the pattern is for that path or a directory above it.
+func (r pathRule) covers(rel string) bool {
+	return r.within != "" && (doublestar.MatchUnvalidated(r.within, rel) || doublestar.MatchUnvalidated(r.within+"/**", rel))
+}
+
+// absolute normalises a path: clean, slashes forward, lower case, and C:\x as
+// /c/x. A relative path is taken from cwd.
+func absolute(name, cwd string) (string, bool) {
+	name = slashed(name)
+	if !strings.HasPrefix(name, "/") {
+		if cwd = slashed(cwd); !strings.HasPrefix(cwd, "/") {
+			return "", false
+		}
+		name = cwd + "/" + name
+	}
+	return strings.ToLower(path.Clean(name)), true
+}
+
+func slashed(name string) string {
+	if runtime.GOOS == "windows" {
+		name = strings.ReplaceAll(name, `\`, "/")
+		if len(name) > 1 && name[1] == ':' {
+			name = "/" + name[:1] + "/" + strings.TrimPrefix(name[2:], "/")
+		}
+	}
+	return name
+}
+
+// below returns the path of file relative to dir, "" for dir itself.
+func below(dir, file string) (string, bool) {
+	if dir == file {
+		return "", true
+	}
+	return strings.CutPrefix(file, strings.TrimSuffix(dir, "/")+"/")
+}
