@@ -63,13 +63,24 @@ func Merge(ev Event, results []Result) *Outcome {
 	if o.Stop && o.Verdict != Deny && Info(ev).Block == BlockAction {
 		o.Verdict, o.Reason = Deny, cmp.Or(o.StopReason, "a hook stopped the agent")
 	}
-	if o.Stop && Info(ev).Block == BlockStop {
-		o.Verdict, o.Reason = NoOpinion, ""
+	if Info(ev).Block == BlockStop {
+		o.settleStop()
 	}
 	if o.Verdict == Deny {
 		o.UpdatedInput = nil
 	}
 	return o
+}
+
+// settleStop decides whether an agent that wants to stop works on: not after
+// continue:false, and else if somebody blocks or has something to tell it.
+func (o *Outcome) settleStop() {
+	switch {
+	case o.Stop:
+		o.Verdict, o.Reason = NoOpinion, ""
+	case o.Verdict < Deny && len(o.Contexts) > 0:
+		o.Verdict, o.Reason = Deny, o.Contexts[0]
+	}
 }
 
 // add takes what does not depend on the verdict.

@@ -154,6 +154,20 @@ func TestContinueFalseBeatsEveryVerdict(t *testing.T) {
 	}
 }
 
+func TestContextAtAStopKeepsTheAgentWorking(t *testing.T) {
+	tells := ran("dir/a", hook.Output{Context: "two tests fail"})
+	if o := hook.Merge(hook.EventStop, []hook.Result{tells}); o.Verdict != hook.Deny || o.Reason != "two tests fail" {
+		t.Errorf("%v %q", o.Verdict, o.Reason)
+	}
+	stop := ran("dir/b", hook.Output{Stop: true})
+	if o := hook.Merge(hook.EventStop, []hook.Result{tells, stop}); o.Verdict != hook.NoOpinion || !o.Stop {
+		t.Errorf("%v, stop %v", o.Verdict, o.Stop)
+	}
+	if o := hook.Merge(hook.EventPostToolUse, []hook.Result{tells}); o.Verdict != hook.NoOpinion {
+		t.Errorf("after a tool: %v", o.Verdict)
+	}
+}
+
 func TestStricterElicitationAnswerWins(t *testing.T) {
 	accept := &hook.ElicitationAnswer{Action: "accept"}
 	decline := &hook.ElicitationAnswer{Action: "decline"}
