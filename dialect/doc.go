@@ -1,0 +1,27 @@
+// Package dialect knows what the products that have hooks call things, and how
+// they spell them: their names for events, and the answers of their hooks.
+//
+// Stage: parse (a name in a manifest becomes an event, see [MapEvent]) and
+// dispatch (what a hook printed becomes an Output, see [Reader]). Packages
+// manifest and registry, and the handlers, import it; it imports hook alone.
+//
+// # Answers
+//
+// One reading serves all protocols. Each protocol is a small table of choices
+// (which exit code blocks, whether an object beats it, …), and each event a row
+// of hook's event table; neither is code of its own.
+//
+// An answer is read strictly. Exactly one JSON object, no key twice at any
+// depth, no key that another one differs from in case alone, right types. What
+// is wrong makes the hook a failed one, whose failure policy then applies:
+//
+//   - It never weakens a verdict. Exit code 2 blocks whatever stdout says.
+//   - A refusal in a place or in words that do not count (noise before the
+//     object, "decision": "deny", a missing hookEventName) is a failure that
+//     says what to write instead, never silence.
+//   - What else the answer says (context, messages, a stop) still counts where
+//     only its decision does not.
+//
+// The rules of protocol claude follow what the real client was seen to do;
+// testdata holds the observations.
+package dialect

@@ -1,0 +1,103 @@
+package dialect
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// blockingExit reads an answer that came with the exit code that blocks. No
+// object can turn it into consent, but for the protocols where objects come
+// first; and there only one that decides.
+func (x *reading) blockingExit(r Reply, stdout []byte) *hook.Error {
+	x.objectBeside(stdout)
+	decides := x.err == nil && (x.out.Verdict != hook.NoOpinion || x.out.Stop)
+	if x.wire.objectOverBlock && decides {
+		return nil
+	}
+	if !x.canBlock || x.info.NoExit2 && !x.info.AnyExit {
+		return x.unblockableExit(r)
+	}
+	if x.err != nil {
+		x.warnOf(x.err)
+		x.err = nil
+	}
+	if x.out.Verdict != hook.Deny || x.out.Reason == noReason || x.out.Reason == toldMore {
+		x.out.Reason = shortReason(cmp.Or(said(r.Stderr), noReason))
+	}
+	x.out.Verdict = hook.Deny
+	x.out.UpdatedInput, x.out.Permission = nil, nil
+	if x.info.Fields.Has(hook.FieldElicitation) && (x.out.Elicitation == nil || x.out.Elicitation.Action == "accept") {
+		x.out.Elicitation = &hook.ElicitationAnswer{Action: "decline"}
+	}
+	return nil
+}
+
+// unblockableExit is the blocking exit code where nothing can be blocked: a
+// failure, unless the object says no by itself.
+func (x *reading) unblockableExit(r Reply) *hook.Error {
+	if x.out.Verdict == hook.Deny {
+		return nil
+	}
+	if x.info.Stderr == hook.ToUser && x.out.SystemMessage == "" {
+		x.out.SystemMessage = x.limit("stderr", said(r.Stderr))
+	}
+	x.fail(exitError(r, x.howToBlock()))
+	return nil
+}
+
+// failingExit reads an answer that came with any other exit code but 0. An
+// object that says something decides, but a hook that must not fail did fail:
+// nothing short of a denial speaks for it.
+func (x *reading) failingExit(r Reply, stdout []byte) *hook.Error {
+	if x.wire.objectOverFailure {
+		x.objectBeside(stdout)
+	}
+	mustNotFail := x.call.Hook.OnFailure == hook.FailureBlock && x.canBlock && !x.info.NoPolicy
+	if x.says && (x.out.Verdict == hook.Deny || !mustNotFail) {
+		return nil
+	}
+	x.fail(exitError(r, ""))
+	return nil
+}
+
+// objectBeside applies an object that came with an exit code other than 0. One
+// that cannot be read says nothing, and the exit code speaks.
+func (x *reading) objectBeside(stdout []byte) {
+	if len(stdout) == 0 || !looksLikeObject(stdout) {
+		return
+	}
+	if err := x.object(stdout); err != nil {
+		x.warnOf(err)
+		x.out, x.err, x.says = hook.Output{}, nil, false
+	}
+}
+
+// fail makes the exit code the hook's failure, and what its object decided
+// void.
+func (x *reading) fail(err *hook.Error) {
+	if x.err != nil {
+		x.warnOf(x.err)
+	}
+	x.err = err
+	x.withdraw()
+}
+
+// exitError is the failure of a command that exited with a code that means
+// one. Its reason ends with the first words of stderr.
+func exitError(r Reply, hint string) *hook.Error {
+	err := &hook.Error{Failure: hook.FailureExit, Reason: "exit code " + strconv.Itoa(r.ExitCode), Hint: hint}
+	switch r.ExitCode {
+	case 126:
+		err.Reason += " (found, but it cannot be executed)"
+		err.Hint = "make it executable, and check the interpreter in its first line"
+	case 127:
+		err.Reason += " (a command was not found)"
+		err.Hint = "check the path, and that what it calls is installed"
+	}
+	if line := firstLine(r.Stderr); line != "" {
+		err.Reason += ": " + shorten(line, 200)
+	}
+	return err
+}

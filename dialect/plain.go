@@ -1,0 +1,82 @@
+package dialect
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// plain reads stdout that is no object, from a command that exited with 0.
+func (x *reading) plain(stdout []byte) *hook.Error {
+	means := x.info.Plain
+	if means == hook.PlainContext && x.wire.plainIgnored {
+		means = hook.PlainIgnored
+	}
+	if means != hook.PlainResult && isAttempt(stdout) || means == hook.PlainIgnored && isJSONLike(stdout) {
+		return unreadable("stdout is no JSON object, but seems to be meant as one: it begins with "+
+			quote(firstLine(stdout)), "print only the JSON object; send everything else to stderr")
+	}
+	switch means {
+	case hook.PlainContext:
+		x.out.Context = x.limit("stdout", string(stdout))
+	case hook.PlainResult:
+		x.out.Text = x.limit("stdout", string(stdout))
+	case hook.PlainPath:
+		x.out.WorktreePath = lastLine(stdout)
+	default:
+		x.noteInfo("ignored_text", "plain text on stdout means nothing on "+string(x.event)+": "+
+			quote(firstLine(stdout)), "send it to stderr, or print a JSON object")
+	}
+	return nil
+}
+
+// answerWords are what an answer holds and plain text hardly does.
+var answerWords = [][]byte{
+	[]byte("hookSpecificOutput"), []byte("hook_specific_output"),
+	[]byte("permissionDecision"), []byte("permission_decision"), []byte("hookEventName"),
+	[]byte(`"decision"`), []byte(`'decision'`), []byte(`"behavior"`), []byte(`"continue"`), []byte(`"stopReason"`),
+	[]byte(`"updatedInput"`), []byte(`"additionalContext"`), []byte(`"systemMessage"`), []byte(`"suppressOutput"`),
+}
+
+// isAttempt reports whether a plain text holds an answer that cannot be read:
+// noise before it, text behind it, an object that never ends.
+func isAttempt(stdout []byte) bool {
+	for _, word := range answerWords {
+		if bytes.Contains(stdout, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isJSONLike reports whether a plain text has a line that begins as JSON does,
+// or is nothing but a word that refuses. "[info] done" is neither.
+func isJSONLike(stdout []byte) bool {
+	word := strings.Trim(string(stdout[:min(len(stdout), 32)]), "\"'`[](){} .!\n")
+	if len(stdout) <= 32 && refusingWords[strings.ToLower(word)] {
+		return true
+	}
+	for line := range bytes.Lines(stdout) {
+		line = bytes.TrimSpace(line)
+		switch {
+		case len(line) == 0:
+		case line[0] == '{':
+			return true
+		case line[0] == '[':
+			if rest := bytes.TrimSpace(line[1:]); len(rest) == 0 || bytes.IndexByte([]byte(`{["]`), rest[0]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var errBinary = unreadable("stdout is binary: it holds NUL bytes or is not UTF-8", "print UTF-8 text")
+
+// isBinary reports whether an answer is no text at all.
+func isBinary(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b) }
+
+// said is what a command said on stderr, trimmed and made valid UTF-8.
+func said(stderr []byte) string { return strings.ToValidUTF8(string(trim(stderr)), "\uFFFD") }

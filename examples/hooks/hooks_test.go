@@ -1,0 +1,205 @@
+// Package hooks_test runs the example hooks as a registry would: the script in
+// its own folder, the event on stdin.
+package hooks_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reply is what a script left behind.
+type reply struct {
+	code           int
+	stdout, stderr string
+}
+
+// answer is the part of a hook's JSON that the examples use.
+type answer struct {
+	Decision           string `json:"decision"`
+	Reason             string `json:"reason"`
+	SystemMessage      string `json:"systemMessage"`
+	HookSpecificOutput struct {
+		HookEventName            string `json:"hookEventName"`
+		PermissionDecision       string `json:"permissionDecision"`
+		PermissionDecisionReason string `json:"permissionDecisionReason"`
+		AdditionalContext        string `json:"additionalContext"`
+	} `json:"hookSpecificOutput"`
+}
+
+// needs skips a test where a program is missing.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the examples are POSIX scripts")
+	}
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("%s is not installed", p)
+		}
+	}
+}
+
+// run runs ./script in its folder on a payload. env is added to a small
+// environment with a home directory of its own.
+func run(t *testing.T, folder, script, payload string, env ...string) reply {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	dir, err := filepath.Abs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, script))
+	cmd.Dir = dir
+	cmd.WaitDelay = time.Second
+	cmd.Stdin = strings.NewReader(payload)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "HOOK_DIR=" + dir,
+		"PYTHONDONTWRITEBYTECODE=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"}, env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s/%s: %v", folder, script, err)
+	}
+	return reply{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// parse reads the reply's JSON; no output is the zero answer.
+func (r reply) parse(t *testing.T) answer {
+	t.Helper()
+	var a answer
+	if strings.TrimSpace(r.stdout) == "" {
+		return a
+	}
+	dec := json.NewDecoder(strings.NewReader(r.stdout))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&a); err != nil {
+		t.Fatalf("stdout is not the JSON of a hook: %v\n%s", err, r.stdout)
+	}
+	return a
+}
+
+// verdict is deny, ask or none, however the script said it.
+func (r reply) verdict(t *testing.T) string {
+	t.Helper()
+	switch a := r.parse(t); {
+	case r.code == 2:
+		if strings.TrimSpace(r.stderr) == "" {
+			t.Error("a refusal without a reason")
+		}
+		return "deny"
+	case r.code != 0:
+		t.Fatalf("exit code %d: %s", r.code, r.stderr)
+		return ""
+	case a.Decision == "block":
+		return "deny"
+	case a.HookSpecificOutput.PermissionDecision != "":
+		if a.HookSpecificOutput.PermissionDecisionReason == "" {
+			t.Error("a decision without a reason")
+		}
+		return a.HookSpecificOutput.PermissionDecision
+	}
+	return "none"
+}
+
+// payload encodes an event; the fields are added to those that all events have.
+func payload(event string, fields map[string]any) string {
+	all := map[string]any{"session_id": "s-1", "transcript_path": "/tmp/t.jsonl", "cwd": "/work", "hook_event_name": event}
+	for k, v := range fields {
+		all[k] = v
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// toolCall is the payload of a tool about to run.
+func toolCall(tool string, input any) string {
+	return payload("PreToolUse", map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": "toolu_1"})
+}
+
+// shell is the payload of a command line about to run.
+func shell(command string) string {
+	return toolCall("Bash", map[string]any{"command": command, "description": "what rm -rf / does"})
+}
+
+// write makes a file with its folders.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestScriptsCanBeStarted: the run bit and a first line without a CR are what
+// a copied hook most often lacks.
+func TestScriptsCanBeStarted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no run bits")
+	}
+	for _, pattern := range []string{"*/*.sh", "*/*.py"} {
+		scripts, err := filepath.Glob(pattern)
+		if err != nil || len(scripts) == 0 {
+			t.Fatalf("no scripts match %s: %v", pattern, err)
+		}
+		for _, path := range scripts {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode()&0o111 == 0 {
+				t.Errorf("%s: not executable: chmod +x it", path)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(text), "\n")
+			if first != "#!/bin/sh" && first != "#!/usr/bin/env python3" {
+				t.Errorf("%s: first line %q", path, first)
+			}
+		}
+	}
+}
+
+// TestEveryFolderHasItsManifest: a folder without HOOK.md is no hook.
+func TestEveryFolderHasItsManifest(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := 0
+	for _, e := range entries {
+		if !e.IsDir() || e.Name() == "testdata" {
+			continue
+		}
+		folders++
+		text, err := os.ReadFile(filepath.Join(e.Name(), "HOOK.md"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, part := range []string{"What it does", "What it does not catch", "Adapt it", "Try it"} {
+			if !strings.Contains(string(text), "## "+part) {
+				t.Errorf("%s/HOOK.md: no section %q", e.Name(), part)
+			}
+		}
+	}
+	if folders < 8 {
+		t.Errorf("%d examples, want at least 8", folders)
+	}
+}

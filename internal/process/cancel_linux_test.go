@@ -1,0 +1,33 @@
+package process_test
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+func TestCancelStopsTheChild(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	s := fault("nest", "60s")
+	s.Timeout = 0
+	res := surviveCtx(t, ctx, s)
+	if !res.Cancelled || res.TimedOut || res.Elapsed > 5*time.Second {
+		t.Errorf("got %+v", res)
+	}
+}
+
+func TestCallersDeadlineIsACancellation(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	if res := surviveCtx(t, ctx, fault("sleep", "60s")); !res.Cancelled || res.TimedOut {
+		t.Errorf("got %+v", res)
+	}
+}
+
+func TestChildThatClosesItsDescriptorsIsWaitedFor(t *testing.T) {
+	res := survive(t, fault("mute", "300ms"))
+	if !res.OK() || res.Elapsed < 300*time.Millisecond {
+		t.Errorf("got %+v", res)
+	}
+}

@@ -1,0 +1,42 @@
+// Package process runs one child process safely: the floor under each hook that is a command.
+//
+// Stage: dispatch. handler/command builds a [Spec] from a hook and its input, [Run] runs it, and the
+// handler reads the decision out of the [Result]. It imports nothing of this project.
+//
+// What holds, whatever the child does:
+//
+//   - One deadline covers the start, the write of stdin, the read of both outputs and the exit. Run
+//     returns by Timeout + Grace + 250 ms. (An execve that hangs in the kernel, say on a dead network
+//     file system, can not be bounded: nobody can leave a fork half-way.)
+//   - The child leads a process group of its own. When Run returns, the group is gone, also when the
+//     leader exited well and left children behind.
+//   - Each output is capped, and the memory it takes is too.
+//   - The child's descriptors are 0, 1 and 2 alone, even if the host leaks one. To that end a start
+//     marks all descriptors of the host above 2 close-on-exec, as Go does with those it opens. A
+//     host that means to hand one down to a process of its own passes it in ExtraFiles, as ever.
+//   - If the host dies, the child dies, and its group.
+//
+// # How it works
+//
+// On Linux and macOS Run needs no goroutine and no Go poller: the calling goroutine stays on its
+// thread and sits in one poll(2) over the child's pipes, its exit and the context's end. That is also
+// what makes PR_SET_PDEATHSIG sound: the signal fires when the *thread* that forked ends, and this
+// thread can not end before the child. It costs one blocked thread for each running child, as waiting
+// for a child always does; who starts many at once should bound them.
+//
+// # Tiers
+//
+//	                                  Linux              macOS            Windows
+//	group stopped with the leader     process group      process group    job object
+//	children that left the group      found and killed   –                in the job
+//	host is killed: leader            at once (kernel)   guard            job object
+//	host is killed: its children      guard              guard            job object
+//	descriptors 0, 1, 2 alone         yes                yes              yes
+//	polite stop before the kill       SIGTERM            SIGTERM          –
+//
+// The guard is a shell that waits on a pipe from the host, and kills the groups when that pipe breaks.
+// There is at most one, and only while a child runs that has been running for [guardAfter]; without
+// /bin/sh there is none. Until then a host's death ends the child, but not what the child started.
+// Children that left the group (a daemon that called setsid) are found, from Linux 5.3 on, by a variable
+// in their environment, [RunVariable]: one that wipes its environment escapes. This is hygiene, no jail.
+package process

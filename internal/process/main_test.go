@@ -1,0 +1,61 @@
+package process_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tenterhook/tenterhook/internal/process"
+)
+
+// faulthook is the program that misbehaves, see testdata/faulthook.
+var faulthook string
+
+// hostVariable makes the test binary a host that runs one hook, for the tests that kill the host.
+const hostVariable = "PROCESS_TEST_HOST"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(hostVariable) != "" {
+		host()
+	}
+	dir, err := os.MkdirTemp("", "faulthook")
+	if err != nil {
+		panic(err)
+	}
+	faulthook = filepath.Join(dir, "faulthook")
+	if runtime.GOOS == "windows" {
+		faulthook += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-o", faulthook, "github.com/tenterhook/tenterhook/testdata/faulthook").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build faulthook: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(dir)
+		os.Exit(code)
+	}))
+}
+
+// host runs what its arguments say, and says how it went.
+func host() {
+	res, err := process.Run(context.Background(), process.Spec{Argv: os.Args[1:], Env: os.Environ(), Timeout: time.Minute})
+	fmt.Printf("%s %v", res.Describe(), err)
+	os.Exit(0)
+}
+
+// fault is the spec of one mode of faulthook.
+func fault(args ...string) process.Spec {
+	return process.Spec{Argv: append([]string{faulthook}, args...), Env: os.Environ(), Timeout: 20 * time.Second}
+}
+
+// shell is the spec of a command line for sh.
+func shell(line string) process.Spec {
+	return process.Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", line}, Env: os.Environ(), Timeout: 20 * time.Second}
+}

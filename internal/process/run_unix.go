@@ -1,0 +1,184 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// run runs one child. Its error is the system's, for a child that could not be started.
+func run(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
+	runtime.LockOSThread() // the child dies with the thread that forked it: see doc.go
+	defer runtime.UnlockOSThread()
+
+	c := newChild(s, token, deadline)
+	if err := c.wait.open(); err != nil {
+		return Result{}, err
+	}
+	defer c.closeAll()
+	if ctx.Done() != nil {
+		defer context.AfterFunc(ctx, c.wait.wake)()
+	}
+	if err := c.begin(); err != nil {
+		return Result{}, err
+	}
+	c.converse()
+	c.finish()
+	return c.res, nil
+}
+
+// child is one running child and the host's ends of its pipes. It belongs to the goroutine that runs
+// it. A descriptor of -1 is closed.
+type child struct {
+	spec  *Spec
+	token string
+	res   Result
+
+	pid    int
+	wait   waiter
+	ours   [3]int // our ends of its pipes
+	theirs [3]int // its ends, until it is started
+	exit   int    // tells of the leader's exit, and stays open until the end
+	input  []byte // what the child has not read yet
+
+	stage   stage
+	due     time.Time // when this stage ends; zero: never
+	guardAt time.Time // when the guard is to be told of it; zero: it has been
+	guarded bool
+	exited  bool
+}
+
+// The events of a child. The first three are its descriptors 0 to 2.
+const (
+	slotStdin = iota
+	slotStdout
+	slotStderr
+	slotExit
+	slotWake // the context has ended
+	slots
+)
+
+// events is a set of slots.
+type events uint8
+
+func (e events) has(slot int) bool { return e&(1<<slot) != 0 }
+
+func newChild(s *Spec, token string, deadline time.Time) *child {
+	none := [3]int{-1, -1, -1}
+	c := &child{spec: s, token: token, input: s.Stdin, ours: none, theirs: none, exit: -1, due: deadline}
+	c.res.ExitCode = -1
+	return c
+}
+
+// forking is held while a child's ends are open in the host, so that no other child gets a copy: it
+// would close it when it executes, but that can be long after, and until then the output has no end.
+// The system forks one at a time anyway.
+var forking sync.Mutex
+
+// begin opens the pipes and starts the child.
+func (c *child) begin() error {
+	forking.Lock()
+	defer forking.Unlock()
+	defer c.closeTheirs()
+	if err := c.open(); err != nil {
+		return err
+	}
+	return c.start()
+}
+
+// open makes the three pipes.
+func (c *child) open() error {
+	for i := range c.theirs {
+		r, w, err := newPipe()
+		if err != nil {
+			return os.NewSyscallError("pipe", err)
+		}
+		c.ours[i], c.theirs[i] = r, w
+		if i == slotStdin {
+			c.ours[i], c.theirs[i] = w, r
+		}
+		if i != slotStdin {
+			if err := c.wait.watch(i, c.ours[i]); err != nil {
+				return os.NewSyscallError("watch", err)
+			}
+		}
+	}
+	return c.openStdin()
+}
+
+// openStdin writes as much of stdin as the pipe takes: mostly all of it, so that the child finds its
+// input when it starts, and nobody has to wait for it.
+func (c *child) openStdin() error {
+	if err := unix.SetNonblock(c.ours[slotStdin], true); err != nil {
+		return os.NewSyscallError("fcntl", err)
+	}
+	if c.feed(); c.ours[slotStdin] < 0 {
+		return nil
+	}
+	return os.NewSyscallError("watch", c.wait.watch(slotStdin, c.ours[slotStdin]))
+}
+
+// start forks and executes.
+func (c *child) start() error {
+	attr := syscall.ProcAttr{
+		Dir:   c.spec.Dir,
+		Env:   c.spec.Env,
+		Files: []uintptr{uintptr(c.theirs[0]), uintptr(c.theirs[1]), uintptr(c.theirs[2])},
+	}
+	pid, exit, err := fork(c.spec.Path, c.spec.Argv, &attr)
+	if err != nil {
+		return err
+	}
+	c.pid, c.exit, c.res.Started = pid, exit, true
+	c.guardAt = time.Now().Add(guardAfter)
+	leaders.note(pid)
+	if err := c.wait.watch(slotExit, exit); err != nil { // out of memory
+		c.kill()
+		reap(pid)
+		return os.NewSyscallError("watch", err)
+	}
+	return nil
+}
+
+// leaders knows the leaders that this host started, so that one run's search for what it left behind
+// passes over all other runs. A few are forgotten when there are very many, which only costs time.
+var leaders pidSet
+
+type pidSet [4096]atomic.Int32
+
+func (s *pidSet) note(pid int) { s[pid%len(s)].Store(int32(pid)) }
+
+// shut closes one of our ends.
+func (c *child) shut(slot int) {
+	if fd := c.ours[slot]; fd >= 0 {
+		c.wait.forget(slot, fd)
+		unix.Close(fd)
+		c.ours[slot] = -1
+	}
+}
+
+func (c *child) closeTheirs() {
+	for i, fd := range c.theirs {
+		if fd >= 0 {
+			unix.Close(fd)
+			c.theirs[i] = -1
+		}
+	}
+}
+
+func (c *child) closeAll() {
+	c.wait.close()
+	for _, fd := range append(c.ours[:], c.exit) {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}

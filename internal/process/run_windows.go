@@ -1,0 +1,79 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// run runs one child in a job object. There is no polite way to stop it here: Spec.Grace is not used.
+func run(ctx context.Context, s *Spec, _ string, deadline time.Time) (Result, error) {
+	res := Result{ExitCode: -1}
+	job, err := newJob()
+	if err != nil {
+		return res, err
+	}
+	defer windows.CloseHandle(job) // which ends all that is left in it
+
+	inner := ctx
+	if !deadline.IsZero() {
+		var cancel context.CancelFunc
+		inner, cancel = context.WithDeadline(ctx, deadline)
+		defer cancel()
+	}
+	inner, stop := context.WithCancel(inner)
+	defer stop()
+
+	var tooMuch atomic.Pointer[string]
+	overflow := func(name string) {
+		tooMuch.CompareAndSwap(nil, &name)
+		stop()
+	}
+	stdout := capped{most: s.MaxStdout, overflow: func() { overflow("stdout") }}
+	stderr := capped{most: s.MaxStderr, overflow: func() { overflow("stderr") }}
+
+	cmd := exec.CommandContext(inner, s.Path)
+	cmd.Args, cmd.Dir, cmd.Env = s.Argv, s.Dir, s.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(s.Stdin), &stdout, &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true}
+	cmd.WaitDelay = drainFor
+	cmd.Cancel = func() error {
+		if err := windows.TerminateJobObject(job, 1); err != nil {
+			return cmd.Process.Kill()
+		}
+		return cmd.Process.Kill() // it may not have been in the job yet
+	}
+	if err := cmd.Start(); err != nil {
+		return res, err
+	}
+	res.Started = true
+	if err := assign(job, cmd.Process.Pid); err != nil {
+		res.Warnings = append(res.Warnings, "its children can not be stopped with it: "+err.Error())
+	}
+	err = cmd.Wait()
+	res.Stdout, res.Stderr = stdout.take(), stderr.take()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		res.Warnings = append(res.Warnings, "a background process held an output open after the command had ended")
+	}
+	if cmd.ProcessState != nil {
+		res.ExitCode = cmd.ProcessState.ExitCode()
+	}
+	switch name := tooMuch.Load(); {
+	case name != nil:
+		res.Overflow = *name
+	case ctx.Err() != nil && err != nil:
+		res.Cancelled = true
+	case inner.Err() != nil && err != nil:
+		res.TimedOut = true
+	}
+	return res, nil
+}
+
+// signalName: exit codes here do not tell of signals.
+func signalName(int) string { return "" }

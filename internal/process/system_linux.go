@@ -1,0 +1,54 @@
+package process
+
+import (
+	"math"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// fork starts a program as the leader of its own group, to be killed when the calling thread ends. The
+// descriptor it returns becomes readable when the leader has exited.
+func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, err error) {
+	exit = -1
+	inheritNothing()
+	attr.Sys = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &exit}
+	pid, err = syscall.ForkExec(path, argv, attr)
+	if err != nil {
+		return 0, -1, err
+	}
+	if exit < 0 {
+		if exit, err = watchExit(pid); err != nil {
+			unix.Kill(-pid, unix.SIGKILL)
+			reap(pid)
+			return 0, -1, err
+		}
+	}
+	return pid, exit, nil
+}
+
+// watchExit stands in for a pidfd before Linux 5.3 and in sandboxes without one: a goroutine waits for
+// the exit, without reaping, and breaks a pipe.
+func watchExit(pid int) (exit int, err error) {
+	r, w, err := newPipe()
+	if err != nil {
+		return -1, err
+	}
+	go func() {
+		for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+		}
+		unix.Close(w)
+	}()
+	return r, nil
+}
+
+func newPipe() (r, w int, err error) {
+	var p [2]int
+	err = unix.Pipe2(p[:], unix.O_CLOEXEC)
+	return p[0], p[1], err
+}
+
+// closeOnExecFrom needs Linux 5.11.
+func closeOnExecFrom(first uint) error {
+	return unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+}

@@ -1,0 +1,256 @@
+package manifest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/manifest"
+)
+
+// TestM2WhatIsWrongIsNamed holds each mistake against its diagnostics: severity,
+// code, line, and words that message and hint must have. In the text the first
+// line is line 2 of the file, and line 1 of its own is event = "PreToolUse".
+func TestM2WhatIsWrongIsNamed(t *testing.T) {
+	const head = "event = \"PreToolUse\"\ncommand = \"x\"\n"
+	tests := []struct {
+		name, text string
+		state      hook.State
+		want       string // "" = no diagnostic
+		words      string
+	}{
+		{"unknown key", head + `matchr = "Bash"`, hook.StateReady, "warning unknown_key:4", "matchr did you mean matcher?"},
+		{"unknown key, far from any", head + `zzzzzzzz = 1`, hook.StateReady, "warning unknown_key:4", "zzzzzzzz"},
+		{"unknown key in a table", head + "[requires]\nbinz = []", hook.StateReady, "warning unknown_key:5", "requires.binz did you mean bins?"},
+		{"unknown key in the breaker", head + "[breaker]\nfailure = 1", hook.StateReady, "warning unknown_key:5", "breaker.failure did you mean failures?"},
+		{"key in another case", head + `Matcher = "Bash"`, hook.StateReady, "warning unknown_key:4", "Matcher did you mean matcher?"},
+		{"comment keys", head + "_comment = 1\n\"$schema\" = 1", hook.StateReady, "", ""},
+		{"decoration", head + "emoji = 1\nversion = \"1\"\nhomepage = \"x\"", hook.StateReady, "", ""},
+		{"both spellings", head + "on_failure = \"block\"\nonFailure = \"continue\"", hook.StateInvalid, "error duplicate_key:5", "onFailure on_failure"},
+
+		{"matcher of a wrong type", head + `matcher = 3`, hook.StateInvalid, "error wrong_type:4", "matcher want a string, got the number 3 quotes"},
+		{"command of a wrong type", "event = \"PreToolUse\"\ncommand = 3", hook.StateInvalid, "error wrong_type:3", "command want a string"},
+		{"args of a wrong type", head + `args = "-v"`, hook.StateInvalid, "error wrong_type:4", "args want a list of strings"},
+		{"args with a number", head + `args = ["-n", 3]`, hook.StateInvalid, "error wrong_type:4", "args want a list of strings, got the number 3"},
+		{"two lists of arguments", "event = \"PreToolUse\"\ncommand = [\"x\"]\nargs = [\"y\"]", hook.StateInvalid, "error wrong_type:3", "command args"},
+		{"event of a wrong type", "event = 3\ncommand = \"x\"", hook.StateInvalid, "error wrong_type:2", "event"},
+		{"async as text", head + `async = "true"`, hook.StateInvalid, "error wrong_type:4", "async true or false leave out the quotes"},
+		{"enabled as text", head + `enabled = "no"`, hook.StateInvalid, "error wrong_type:4", "enabled"},
+		{"priority as text", head + `priority = "5"`, hook.StateInvalid, "error wrong_type:4", "priority an integer leave out the quotes"},
+		{"priority with a fraction", head + `priority = 1.5`, hook.StateInvalid, "error wrong_type:4", "priority"},
+		{"description of a wrong type", head + `description = 3`, hook.StateReady, "warning wrong_type:4", "description"},
+		{"name of a wrong type", head + `name = 3`, hook.StateInvalid, "error wrong_type:4", "name"},
+		{"requires of a wrong type", head + `requires = "jq"`, hook.StateInvalid, "error wrong_type:4", "requires a table"},
+		{"bins of a wrong type", head + "[requires]\nbins = 3", hook.StateInvalid, "error wrong_type:5", "requires.bins"},
+		{"variable of a wrong type", head + "[env]\nA = 1.10", hook.StateInvalid, "error wrong_type:5", "env.A quotes"},
+		{"variable without a name", head + "[env]\n\"A=B\" = \"x\"", hook.StateInvalid, "error unknown_value:5", "A=B"},
+		{"date", head + `matcher = 2024-01-01`, hook.StateInvalid, "error wrong_type:4", "a date"},
+		{"failures of a wrong type", head + "[breaker]\nfailures = \"5\"", hook.StateInvalid, "error wrong_type:5", "breaker.failures"},
+
+		{"unknown kind", head + `type = "comand"`, hook.StateInvalid, "error unknown_value:4", `type "comand" did you mean "command"?`},
+		{"callback in a file", head + `type = "callback"`, hook.StateInvalid, "error unknown_value:4", "type"},
+		{"unknown protocol", head + `protocol = "moltus"`, hook.StateInvalid, "error unknown_value:4", `protocol did you mean "moltis"?`},
+		{"unknown policy", head + `on_failure = "blck"`, hook.StateInvalid, "error unknown_value:4", `on_failure did you mean "block"?`},
+		{"unknown shell", head + `shell = "bahs"`, hook.StateInvalid, "error unknown_value:4", `shell did you mean "bash"?`},
+		{"unknown system", head + `requires = {os = ["linus"]}`, hook.StateReady, "warning unknown_value:4", `os did you mean "linux"?`},
+
+		{"negative timeout", head + `timeout = -5`, hook.StateInvalid, "error bad_timeout:4", "timeout -5 negative"},
+		{"negative timeout as text", head + `timeout = "-5s"`, hook.StateInvalid, "error bad_timeout:4", "timeout negative"},
+		{"overflowing timeout", head + `timeout = 9223372036854775807`, hook.StateInvalid, "error bad_timeout:4", "timeout too long"},
+		{"timeout beyond any integer", head + `timeout = 99999999999999999999`, hook.StateInvalid, "error bad_timeout:4", "timeout 99999999999999999999"},
+		{"timeout without meaning", head + `timeout = "abc"`, hook.StateInvalid, "error bad_timeout:4", `timeout want seconds or a duration like "5s", got "abc"`},
+		{"timeout that is no number", head + `timeout = nan`, hook.StateInvalid, "error bad_timeout:4", "timeout"},
+		{"infinite timeout", head + `timeout = inf`, hook.StateInvalid, "error bad_timeout:4", "timeout too long"},
+		{"timeout of a wrong type", head + `timeout = [5]`, hook.StateInvalid, "error bad_timeout:4", "timeout a list"},
+		{"no timeout", head + `timeout = 0`, hook.StateReady, "warning zero_timeout:4", "timeout default"},
+		{"timeout in milliseconds", head + `timeout = 5000`, hook.StateReady, "warning milliseconds:4", `timeout "5000ms"`},
+		{"cooldown without meaning", head + "[breaker]\ncooldown = \"soon\"", hook.StateInvalid, "error bad_cooldown:5", "breaker.cooldown"},
+
+		{"misspelt event", "event = \"PreTolUse\"\ncommand = \"x\"\nmatcher = \"Bash\"", hook.StateInvalid, "error unknown_event:2", `"PreTolUse" did you mean PreToolUse?`},
+		{"event in another case", "event = \"pre_tool_use\"\ncommand = \"x\"", hook.StateInvalid, "error unknown_event:2", "did you mean PreToolUse?"},
+		{"event of the host's own", "event = \"TeatimeReached\"\ncommand = \"x\"", hook.StateReady, "warning unknown_event:2", `"TeatimeReached"`},
+		{"event named twice", "events = [\"Stop\", \"Stop\"]\ncommand = \"x\"", hook.StateReady, "warning duplicate_event:2", "Stop"},
+		{"no event", "command = \"x\"", hook.StateInvalid, "error missing_event:1", "event"},
+		{"empty event", "command = \"x\"\nevent = \"\"", hook.StateInvalid, "error missing_event:3", "event"},
+		{"no command", "event = \"Stop\"", hook.StateUnsupported, "warning missing_command:2", "command"},
+		{"blank command", "event = \"Stop\"\ncommand = \"  \"", hook.StateUnsupported, "warning missing_command:2", "command"},
+		{"no command in a command hook", "event = \"Stop\"\ntype = \"command\"", hook.StateInvalid, "error missing_command:3", "command"},
+		{"url without a type", "event = \"Stop\"\nurl = \"https://x\"", hook.StateUnsupported, "warning missing_command:2", `type = "http"`},
+		{"no url", "event = \"Stop\"\ntype = \"http\"", hook.StateInvalid, "error missing_url:3", `"http" needs a url`},
+		{"no server", "event = \"Stop\"\ntype = \"mcp\"\ntool = \"t\"", hook.StateInvalid, "error missing_server:3", "server"},
+		{"no tool", "event = \"Stop\"\ntype = \"mcp\"\nserver = \"s\"", hook.StateInvalid, "error missing_tool:3", "tool"},
+		{"no prompt", "event = \"Stop\"\ntype = \"prompt\"\nprompt = \"\"", hook.StateInvalid, "error missing_prompt:3", "prompt"},
+		{"url of a wrong type", "event = \"Stop\"\ntype = \"http\"\nurl = 3", hook.StateInvalid, "error wrong_type:4", "url"},
+		{"header of a wrong type", "event = \"Stop\"\ntype = \"http\"\nurl = \"x\"\nheaders = {A = 1}", hook.StateInvalid, "error wrong_type:5", "headers a table of strings"},
+		{"number that JSON does not have", "event = \"Stop\"\ntype = \"mcp\"\nserver = \"s\"\ntool = \"t\"\ninput = {n = nan}", hook.StateInvalid, "error wrong_type:6", "input"},
+		{"url on a command hook", head + `url = "https://x"`, hook.StateReady, "warning unused_key:4", "url command http"},
+		{"command on an http hook", "event = \"Stop\"\ntype = \"http\"\nurl = \"x\"\ncommand = \"y\"", hook.StateReady, "warning unused_key:5", "command http"},
+
+		{"matcher that nothing tests", "event = \"Stop\"\ncommand = \"x\"\nmatcher = \"Bash\"", hook.StateReady, "warning no_effect:4", "matcher Stop"},
+		{"rule that nothing tests", "event = \"Stop\"\ncommand = \"x\"\nif = \"Bash(x)\"", hook.StateUnsupported, "warning if_never:4", "if Stop never runs"},
+		{"policy without effect", "event = \"Stop\"\ncommand = \"x\"\non_failure = \"block\"", hook.StateReady, "warning no_effect:4", "on_failure Stop"},
+		{"policy on what cannot be blocked", "event = \"SessionEnd\"\ncommand = \"x\"\non_failure = \"block\"", hook.StateReady, "warning no_effect:4", "on_failure SessionEnd"},
+		{"policy in the background", head + "async = true\non_failure = \"block\"", hook.StateReady, "warning no_effect:5", "on_failure"},
+		{"rewrite of nothing", "event = \"Stop\"\ncommand = \"x\"\nrewrites = true", hook.StateReady, "warning no_effect:4", "rewrites Stop"},
+		{"shell that is not used", head + "args = []\nshell = \"bash\"", hook.StateReady, "warning no_effect:5", "shell"},
+		{"kind that the event does not take", "event = \"SessionStart\"\ntype = \"prompt\"\nprompt = \"x\"", hook.StateUnsupported, "warning unsupported_kind:3", "SessionStart prompt"},
+		{"switched off", head + `enabled = false`, hook.StateDisabled, "", ""},
+		{"switched off and wrong", head + "enabled = false\nmatcher = 3", hook.StateDisabled, "error wrong_type:5", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h, notes := one(t, inTOML(test.text))
+			if h.State != test.state {
+				t.Errorf("state %s (%s), want %s", h.State, h.Why, test.state)
+			}
+			if (h.State == hook.StateReady) != (h.Why == "") {
+				t.Errorf("state %s, why %q", h.State, h.Why)
+			}
+			if got := strings.Join(short(notes), ", "); got != test.want {
+				t.Fatalf("diagnostics %q, want %q", got, test.want)
+			}
+			for _, d := range notes {
+				said := d.String()
+				for _, word := range strings.Fields(test.words) {
+					if !strings.Contains(said, word) {
+						t.Errorf("%q does not say %q", said, word)
+					}
+				}
+				if d.Hook != h.ID || d.Path != "HOOK.md" {
+					t.Errorf("incomplete diagnostic %+v", d)
+				}
+			}
+		})
+	}
+}
+
+func TestM2OneBadKeyLosesNoOther(t *testing.T) {
+	h, notes := one(t, inTOML(`name = "guard"
+description = 3
+event = "PreToolUse"
+matcher = "Bash"
+timeout = 99999999999999999999
+priority = 99999999999999999999
+on_failure = "block"
+command = "x"
+surprise = true`))
+	if h.State != hook.StateInvalid || !strings.Contains(h.Why, "timeout") || h.Name != "guard" || h.Event != hook.EventPreToolUse ||
+		h.Matcher != "Bash" || h.OnFailure != hook.FailureBlock || h.Command.Line != "x" {
+		t.Errorf("%+v", h)
+	}
+	want := []string{"warning wrong_type:3", "error bad_timeout:6", "error wrong_type:7", "warning unknown_key:10"}
+	if diff := cmp.Diff(want, short(notes)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestM2OneMisspeltEventHarmsNoOther(t *testing.T) {
+	hooks, _ := manifest.Parse(source, []byte(inTOML("events = [\"PreToolUse\", \"PostTolUse\"]\ncommand = \"x\"\nmatcher = \"Bash\"")))
+	if len(hooks) != 2 || hooks[0].State != hook.StateReady || hooks[1].State != hook.StateInvalid || hooks[1].Event != "PostTolUse" {
+		t.Fatalf("%+v", hooks)
+	}
+	if !strings.Contains(hooks[1].Why, "PostToolUse") {
+		t.Errorf("why %q names no event that was meant", hooks[1].Why)
+	}
+}
+
+func TestMisspeltBlockBlocks(t *testing.T) {
+	for word, want := range map[string]hook.FailurePolicy{"Block": "block", "blok": "block", "contine": "continue", "maybe": ""} {
+		if h, _ := one(t, inTOML("event = \"PreToolUse\"\ncommand = \"x\"\non_failure = \""+word+"\"")); h.OnFailure != want || h.State != hook.StateInvalid {
+			t.Errorf("%s: %q, %s", word, h.OnFailure, h.State)
+		}
+	}
+}
+
+// TestWhatCannotBeParsedIsOneInvalidHook has the line of the mistake in the file
+// beside each text.
+func TestWhatCannotBeParsedIsOneInvalidHook(t *testing.T) {
+	tests := []struct {
+		name, text, want, words string
+	}{
+		{"empty file", "", "error no_frontmatter:1", "+++"},
+		{"no front matter", "\n# A hook\n\n+++\nevent = \"Stop\"\n+++\n", "error no_frontmatter:2", "+++"},
+		{"object on one line", "{\"event\": \"Stop\"}\n", "error no_frontmatter:1", "line of its own"},
+		{"no end", "\n+++\nevent = \"Stop\"\n", "error unclosed_frontmatter:2", "+++"},
+		{"other end", "+++\nevent = \"Stop\"\n---\n", "error unclosed_frontmatter:1", "+++"},
+		{"object without an empty line behind", "{\n\"event\": \"Stop\"\n}\nbody", "error unclosed_frontmatter:1", "empty line"},
+		{"begun and nothing else", "---", "error unclosed_frontmatter:1", "---"},
+		{"too large", strings.Repeat("x", manifest.MaxSize+1), "error too_large:1", "64 KiB"},
+
+		{"TOML syntax", inTOML("event = \"Stop\"\ncommand = \"x\nname = \"y\""), "error syntax:3", "command"},
+		{"TOML key twice", inTOML("event = \"Stop\"\n\nevent = \"Stop\""), "error duplicate_key:4", `"event" line 2`},
+		{"TOML key twice in a table", inTOML("[env]\nA = \"1\"\nA = \"2\""), "error duplicate_key:4", `"env.A" line 3`},
+		{"TOML table twice", inTOML("[env]\nA = \"1\"\n[env]"), "error duplicate_key:4", `"env" line 2`},
+		{"TOML dotted key twice", inTOML("env.A = \"1\"\nenv . \"A\" = \"2\""), "error duplicate_key:3", `"env.A" line 2`},
+		{"TOML string without end", inTOML("event = '''\nStop"), "error syntax:3", "event"},
+		{"NUL", inTOML("event = \"St\x00op\""), "error syntax:2", "control"},
+		{"no UTF-8", inTOML("event = \"St\xffop\""), "error syntax:2", "UTF-8"},
+
+		{"YAML syntax", inYAML("event: Stop\ncommand: [a"), "error syntax:3", ""},
+		{"YAML indentation", inYAML("event: Stop\n  command: a"), "error syntax:3", "mapping"},
+		{"YAML list among keys", inYAML("event: Stop\n- a"), "error syntax:3", "key"},
+		{"YAML tab", inYAML("event: Stop\n\tcommand: a"), "error syntax:3", "tab"},
+		{"YAML key twice", inYAML("event: Stop\ncommand: a\nevent: Stop"), "error duplicate_key:4", `"event"`},
+		{"YAML alias", inYAML("event: &e Stop\nmatcher: *e"), "error alias:3", "*e"},
+		{"YAML unknown alias", inYAML("event: Stop\nmatcher: *e"), "error alias:3", "*e"},
+		{"YAML merge", inYAML("env: &e {A: b}\nbreaker:\n  <<: *e"), "error alias:4", "*e"},
+		{"YAML list", inYAML("- event: Stop"), "error wrong_type:2", "a list"},
+		{"YAML text", inYAML("just text"), "error wrong_type:2", "just text"},
+		{"YAML key that is a list", inYAML("event: Stop\n[a, b]: c"), "error syntax:3", "key"},
+		{"YAML second document", inYAML("event: Stop\n...\nmatcher: x"), "error syntax:4", ""},
+
+		{"JSON syntax", "{\n\"event\": \"Stop\"\n\"command\": \"x\"\n}\n\n", "error syntax:3", ""},
+		{"JSON trailing comma", "{\n\"event\": \"Stop\",\n}\n\n", "error syntax:3", ""},
+		{"JSON key twice", "{\n\"event\": \"Stop\",\n\"event\": \"Stop\"\n}\n\n", "error duplicate_key:3", `"event"`},
+		{"JSON key twice below", ";;;\n{\"env\": {\"A\": \"1\",\n\"A\": \"2\"}}\n;;;\n", "error duplicate_key:3", `"A"`},
+		{"JSON twice", ";;;\n{}\n{}\n;;;\n", "error syntax:3", "behind"},
+		{"JSON list", ";;;\n[]\n;;;\n", "error wrong_type:2", "a list"},
+		{"JSON without end", ";;;\n{\"a\": 1,\n\n;;;\n", "error syntax:4", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h, notes := one(t, test.text)
+			if h.State != hook.StateInvalid || h.Event != "" || h.Name != "folder" || h.Kind != hook.KindCommand {
+				t.Errorf("%+v", h)
+			}
+			if diff := cmp.Diff([]string{test.want}, short(notes)); diff != "" {
+				t.Fatal(diff, notes)
+			}
+			if h.Why != notes[0].Message {
+				t.Errorf("why %q, diagnostic %q", h.Why, notes[0].Message)
+			}
+			said := notes[0].String()
+			for _, word := range strings.Fields(test.words) {
+				if !strings.Contains(said, word) {
+					t.Errorf("%q does not say %q", said, word)
+				}
+			}
+		})
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"5": 5 * time.Second, "0.25": 250 * time.Millisecond, "999": 999 * time.Second, `"500ms"`: 500 * time.Millisecond, `"2m"`: 2 * time.Minute,
+		`"1h30m"`: 90 * time.Minute, `"1ns"`: 1, "1e1": 10 * time.Second, "5_0": 50 * time.Second, `"0s"`: 0,
+	} {
+		if h, notes := one(t, inTOML("event = \"Stop\"\ncommand = \"x\"\ntimeout = "+text)); h.Timeout != want || hook.HasErrors(notes) {
+			t.Errorf("%s: %v, want %v; %v", text, h.Timeout, want, notes)
+		}
+	}
+}
+
+func TestManyStrangeKeysAreSaidInFewWords(t *testing.T) {
+	var text strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&text, "strange%d = 1\n", i)
+	}
+	_, notes := one(t, inTOML("event = \"Stop\"\ncommand = \"x\"\n"+text.String()))
+	if len(notes) != 21 || !strings.Contains(notes[0].Message, "80 more") {
+		t.Errorf("%d diagnostics, the first %v", len(notes), notes[0])
+	}
+}
