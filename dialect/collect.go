@@ -26,7 +26,7 @@ func (x *reading) collect(at place, data []byte) *hook.Error {
 			"print one object, made by a JSON encoder (jq, json.dumps, …), and nothing else")
 	}
 	if fault != nil {
-		x.unsoundly(fault.Error(), "keep one of them; a JSON encoder (jq, json.dumps, …) helps")
+		x.unsoundly(fault.Error(), "make it with a JSON encoder (jq, json.dumps, …)")
 	}
 	return x.collectMembers(at, members)
 }

@@ -6,12 +6,8 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-const (
-	// noReason stands where a hook blocks and does not say why.
-	noReason = "blocked by a hook; no reason given"
-	// toldMore is why an agent goes on that was only given more context.
-	toldMore = "a hook has told the agent more"
-)
+// noReason stands where a hook blocks and does not say why.
+const noReason = "blocked by a hook; no reason given"
 
 // applyDecisions applies what the answer decides about the action. Of several
 // decisions the strictest one stands.
@@ -20,7 +16,6 @@ func (x *reading) applyDecisions() {
 	x.permission()
 	x.request()
 	x.elicitation()
-	x.contextAtStop()
 }
 
 // decide notes a verdict unless a stricter one stands. Of equal ones the last
@@ -134,14 +129,6 @@ func (x *reading) elicitation() {
 		return
 	}
 	x.out.Elicitation = &hook.ElicitationAnswer{Action: action, Content: x.raw(fContent)}
-}
-
-// contextAtStop keeps an agent from stopping that has just been told something:
-// it is told only if it goes on, and so Claude Code does.
-func (x *reading) contextAtStop() {
-	if x.out.Context != "" && x.info.Block == hook.BlockStop && x.canBlock && !x.out.Stop && x.out.Verdict != hook.Deny {
-		x.decide(hook.Deny, toldMore)
-	}
 }
 
 // howToBlock is what a hook of this protocol does to block this event.

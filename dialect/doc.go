@@ -15,7 +15,9 @@
 // depth, no key that another one differs from in case alone, right types. What
 // is wrong makes the hook a failed one, whose failure policy then applies:
 //
-//   - It never weakens a verdict. Exit code 2 blocks whatever stdout says.
+//   - It never weakens a verdict. Exit code 2 blocks whatever stdout says, and
+//     an answer that two readers could read in two ways (a key twice, in two
+//     cases or spellings) can still refuse, and do nothing else.
 //   - A refusal in a place or in words that do not count (noise before the
 //     object, "decision": "deny", a missing hookEventName) is a failure that
 //     says what to write instead, never silence.

@@ -23,7 +23,7 @@ func (x *reading) blockingExit(r Reply, stdout []byte) *hook.Error {
 		x.warnOf(x.err)
 		x.err = nil
 	}
-	if x.out.Verdict != hook.Deny || x.out.Reason == noReason || x.out.Reason == toldMore {
+	if x.out.Verdict != hook.Deny || x.out.Reason == noReason {
 		x.out.Reason = shortReason(cmp.Or(said(r.Stderr), noReason))
 	}
 	x.out.Verdict = hook.Deny
@@ -70,7 +70,7 @@ func (x *reading) objectBeside(stdout []byte) {
 	}
 	if err := x.object(stdout); err != nil {
 		x.warnOf(err)
-		x.out, x.err, x.says = hook.Output{}, nil, false
+		x.err, x.says = nil, false
 	}
 }
 

@@ -106,23 +106,25 @@ func TestM4AnUnsoundRefusalStillRefuses(t *testing.T) {
 }
 
 func TestM4HostileAnswersCostLittle(t *testing.T) {
-	var keys, variants, nested strings.Builder
-	for i := range 100_000 {
+	var keys, misspelt, variants, nested strings.Builder
+	for i := range 20_000 {
 		fmt.Fprintf(&keys, `"decisionn%d":"deny",`, i)
+		fmt.Fprintf(&misspelt, `"systemMessag%05d":1,`, i)
 		variants.WriteString(`"DECISION":"block",`)
 	}
-	nested.WriteString(strings.Repeat(`{"a":`, 9_000) + "1" + strings.Repeat("}", 9_000))
+	nested.WriteString(strings.Repeat(`{"a":`, 5_000) + "1" + strings.Repeat("}", 5_000))
 	for name, text := range map[string]string{
 		"unknown keys":      "{" + keys.String() + `"x":1}`,
+		"misspelt keys":     "{" + misspelt.String() + `"x":1}`,
 		"case variants":     "{" + variants.String() + `"x":1}`,
 		"nesting":           nested.String(),
-		"one long string":   `{"systemMessage":"` + strings.Repeat("é", 1<<20) + `"}`,
-		"one long path":     `{"x":"` + strings.Repeat(`\\`, 1<<20) + `"}`,
-		"braces":            strings.Repeat("{", 1<<20) + strings.Repeat("}", 1<<20),
-		"lines that open":   strings.Repeat("{\n", 1<<19),
-		"handoffs":          strings.Repeat(`{"async":true}`+"\n", 1<<16),
-		"almost handoffs":   strings.Repeat(`{"async":`, 1<<16),
-		"quotes in a brace": `{` + strings.Repeat(`"`, 1<<20) + `}`,
+		"one long string":   `{"systemMessage":"` + strings.Repeat("é", 1<<18) + `"}`,
+		"one long path":     `{"x":"` + strings.Repeat(`\\`, 1<<18) + `"}`,
+		"braces":            strings.Repeat("{", 1<<18) + strings.Repeat("}", 1<<18),
+		"lines that open":   strings.Repeat("{\n", 1<<17),
+		"handoffs":          strings.Repeat(`{"async":true}`+"\n", 1<<14),
+		"almost handoffs":   strings.Repeat(`{"async":`, 1<<14),
+		"quotes in a brace": `{` + strings.Repeat(`"`, 1<<18) + `}`,
 	} {
 		start := time.Now()
 		c := newCall(t, hook.EventPreToolUse)
@@ -226,7 +228,9 @@ func TestM7TextThatIsNoAnswerStaysText(t *testing.T) {
 		{hook.EventSessionStart, "package.json:\n{\"name\": \"x\"}\n", ""},
 		{hook.EventSessionStart, "[x] a task\n[ ] another", ""},
 		{hook.EventUserPromptSubmit, "no", ""},
-		{hook.EventUserPromptSubmit, "hookSpecificOutput: {}", hook.FailureOutput},
+		{hook.EventUserPromptSubmit, `noise{"decision":"block"}`, hook.FailureOutput},
+		{hook.EventUserPromptSubmit, "hooks answer with hookSpecificOutput", ""},
+		{hook.EventPreToolUse, "hooks answer with hookSpecificOutput", hook.FailureOutput},
 		{hook.EventStatusLine, `{"decision":"block"}`, ""},
 		{hook.EventStatusLine, "{main}", ""},
 	} {
@@ -305,6 +309,7 @@ func TestHarmlessKeysAreToleratedAndMisspeltOnesNamed(t *testing.T) {
 		{name: "near", stdout: `{"sytemMessage":"M"}`, codes: []string{"unknown_key"}},
 		{name: "near, inside", stdout: pre(`"aditionalContext":"C"`), codes: []string{"unknown_key"}},
 		{name: "in the wrong object", stdout: `{"additionalContext":"C"}`, codes: []string{"misplaced_key"}},
+		{name: "false where it has no effect", stdout: pre(`"retry":false,"suppressOriginalPrompt":false`)},
 		{name: "null", stdout: `{"continue":null,"decision":null,"systemMessage":null,"async":null,"hookSpecificOutput":null}`},
 		{name: "null inside", stdout: pre(`"permissionDecision":null,"updatedInput":null,"additionalContext":null`)},
 		{name: "suppressOutput everywhere", event: hook.EventSetup, stdout: `{"suppressOutput":true}`},

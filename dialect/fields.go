@@ -23,17 +23,17 @@ var placeNames = [placeCount]string{
 	atMoltis: "the answer", atModel: "the answer",
 }
 
-// kind is the JSON type that a field wants.
-type kind string
+// wanted is the JSON type that a field wants, as messages say it.
+type wanted string
 
 const (
-	anything kind = "a value"
-	text     kind = "a string"
-	boolean  kind = "true or false"
-	number   kind = "a number"
-	object   kind = "an object"
-	list     kind = "a list"
-	texts    kind = "a list of strings"
+	wantAny     wanted = "a value"
+	wantString  wanted = "a string"
+	wantBool    wanted = "true or false"
+	wantNumber  wanted = "a number"
+	wantObject  wanted = "an object"
+	wantList    wanted = "a list"
+	wantStrings wanted = "a list of strings"
 )
 
 // fieldID numbers the fields, those of one place without a gap.
@@ -90,55 +90,55 @@ const (
 type field struct {
 	at     place
 	key    string
-	wants  kind
+	wants  wanted
 	counts hook.FieldSet
 }
 
 // fieldTable is the one place that knows the fields of answers. The first
 // three places follow the public hooks reference of Claude Code.
 var fieldTable = [fieldCount]field{
-	fContinue:         {atTop, "continue", boolean, hook.FieldContinue},
-	fStopReason:       {atTop, "stopReason", text, 0},
-	fSuppressOutput:   {atTop, "suppressOutput", boolean, 0},
-	fSystemMessage:    {atTop, "systemMessage", text, hook.FieldSystemMessage},
-	fTerminalSequence: {atTop, "terminalSequence", text, hook.FieldTerminal},
-	fDecision:         {atTop, "decision", text, 0},
-	fReason:           {atTop, "reason", text, 0},
-	fAsync:            {atTop, "async", boolean, 0},
-	fAsyncTimeout:     {atTop, "asyncTimeout", number, 0},
-	fSpecific:         {atTop, "hookSpecificOutput", object, 0},
+	fContinue:         {atTop, "continue", wantBool, hook.FieldContinue},
+	fStopReason:       {atTop, "stopReason", wantString, 0},
+	fSuppressOutput:   {atTop, "suppressOutput", wantBool, 0},
+	fSystemMessage:    {atTop, "systemMessage", wantString, hook.FieldSystemMessage},
+	fTerminalSequence: {atTop, "terminalSequence", wantString, hook.FieldTerminal},
+	fDecision:         {atTop, "decision", wantString, 0},
+	fReason:           {atTop, "reason", wantString, 0},
+	fAsync:            {atTop, "async", wantBool, 0},
+	fAsyncTimeout:     {atTop, "asyncTimeout", wantNumber, 0},
+	fSpecific:         {atTop, "hookSpecificOutput", wantObject, 0},
 
-	fEventName:         {atSpecific, "hookEventName", text, 0},
-	fPermission:        {atSpecific, "permissionDecision", text, hook.FieldPermission},
-	fPermissionReason:  {atSpecific, "permissionDecisionReason", text, hook.FieldPermission},
-	fUpdatedInput:      {atSpecific, "updatedInput", object, hook.FieldUpdatedInput},
-	fContext:           {atSpecific, "additionalContext", text, hook.FieldContext},
-	fUpdatedToolOutput: {atSpecific, "updatedToolOutput", anything, hook.FieldToolOutput},
-	fUpdatedMCPOutput:  {atSpecific, "updatedMCPToolOutput", anything, hook.FieldToolOutput},
-	fRetry:             {atSpecific, "retry", boolean, hook.FieldRetry},
-	fInitialMessage:    {atSpecific, "initialUserMessage", text, hook.FieldInitialMessage},
-	fSessionTitle:      {atSpecific, "sessionTitle", text, hook.FieldSessionTitle},
-	fWatchPaths:        {atSpecific, "watchPaths", texts, hook.FieldWatchPaths},
-	fSuppressPrompt:    {atSpecific, "suppressOriginalPrompt", boolean, hook.FieldSuppressPrompt},
-	fDisplay:           {atSpecific, "displayContent", text, hook.FieldDisplay},
-	fElicitation:       {atSpecific, "action", text, hook.FieldElicitation},
-	fContent:           {atSpecific, "content", object, hook.FieldElicitation},
-	fWorktreePath:      {atSpecific, "worktreePath", text, hook.FieldWorktreePath},
-	fRequest:           {atSpecific, "decision", object, hook.FieldRequest},
+	fEventName:         {atSpecific, "hookEventName", wantString, 0},
+	fPermission:        {atSpecific, "permissionDecision", wantString, hook.FieldPermission},
+	fPermissionReason:  {atSpecific, "permissionDecisionReason", wantString, hook.FieldPermission},
+	fUpdatedInput:      {atSpecific, "updatedInput", wantObject, hook.FieldUpdatedInput},
+	fContext:           {atSpecific, "additionalContext", wantString, hook.FieldContext},
+	fUpdatedToolOutput: {atSpecific, "updatedToolOutput", wantAny, hook.FieldToolOutput},
+	fUpdatedMCPOutput:  {atSpecific, "updatedMCPToolOutput", wantAny, hook.FieldToolOutput},
+	fRetry:             {atSpecific, "retry", wantBool, hook.FieldRetry},
+	fInitialMessage:    {atSpecific, "initialUserMessage", wantString, hook.FieldInitialMessage},
+	fSessionTitle:      {atSpecific, "sessionTitle", wantString, hook.FieldSessionTitle},
+	fWatchPaths:        {atSpecific, "watchPaths", wantStrings, hook.FieldWatchPaths},
+	fSuppressPrompt:    {atSpecific, "suppressOriginalPrompt", wantBool, hook.FieldSuppressPrompt},
+	fDisplay:           {atSpecific, "displayContent", wantString, hook.FieldDisplay},
+	fElicitation:       {atSpecific, "action", wantString, hook.FieldElicitation},
+	fContent:           {atSpecific, "content", wantObject, hook.FieldElicitation},
+	fWorktreePath:      {atSpecific, "worktreePath", wantString, hook.FieldWorktreePath},
+	fRequest:           {atSpecific, "decision", wantObject, hook.FieldRequest},
 
-	fBehavior:           {atRequest, "behavior", text, 0},
-	fRequestInput:       {atRequest, "updatedInput", object, 0},
-	fRequestPermissions: {atRequest, "updatedPermissions", list, 0},
-	fMessage:            {atRequest, "message", text, 0},
-	fInterrupt:          {atRequest, "interrupt", boolean, 0},
+	fBehavior:           {atRequest, "behavior", wantString, 0},
+	fRequestInput:       {atRequest, "updatedInput", wantObject, 0},
+	fRequestPermissions: {atRequest, "updatedPermissions", wantList, 0},
+	fMessage:            {atRequest, "message", wantString, 0},
+	fInterrupt:          {atRequest, "interrupt", wantBool, 0},
 
-	fAction:       {atMoltis, "action", text, 0},
-	fData:         {atMoltis, "data", anything, 0},
-	fActionReason: {atMoltis, "reason", text, 0},
+	fAction:       {atMoltis, "action", wantString, 0},
+	fData:         {atMoltis, "data", wantAny, 0},
+	fActionReason: {atMoltis, "reason", wantString, 0},
 
-	fOK:          {atModel, "ok", boolean, 0},
-	fModelReason: {atModel, "reason", text, 0},
-	fImpossible:  {atModel, "impossible", boolean, 0},
+	fOK:          {atModel, "ok", wantBool, 0},
+	fModelReason: {atModel, "reason", wantString, 0},
+	fImpossible:  {atModel, "impossible", wantBool, 0},
 }
 
 // fieldIndex finds a place's fields by both spellings of their keys.

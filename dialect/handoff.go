@@ -89,8 +89,8 @@ func splitHandoff(text []byte) (handoff *hook.Handoff, rest []byte, ok bool) {
 	return handoff, text[end:], ok
 }
 
-// objectEnd returns the index behind the object that a text begins with, and
-// -1 if there is none or its end has not come.
+// objectEnd returns the index behind the object whose brace a text begins with,
+// and -1 if its end has not come.
 func objectEnd(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -107,10 +107,7 @@ func objectEnd(text []byte) int {
 			depth--
 		}
 		if depth == 0 {
-			if text[i] == '}' {
-				return i + 1
-			}
-			return -1
+			return i + 1
 		}
 	}
 	return -1

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 func TestHandoffIsTakenOnlyFromTrueAtTheStart(t *testing.T) {
 	for stdout, want := range map[string]time.Duration{
+		`{"async":true,"asyncTimeout":` + strings.Repeat("9", 1<<20) + `}`: 15 * time.Second,
 		`{"async":true}`:                               15 * time.Second,
 		"\uFEFF\n {\"async\" : true}\n":                15 * time.Second,
 		`{"async":true,"asyncTimeout":2500}`:           2500 * time.Millisecond,
@@ -19,6 +21,7 @@ func TestHandoffIsTakenOnlyFromTrueAtTheStart(t *testing.T) {
 		`{"async":true,"asyncTimeout":null,"x":"a}{"}`: 15 * time.Second,
 		"{\"async\":true}\n{\"decision\":\"block\"}":   15 * time.Second,
 		"{\n \"async\": true\n}\nworking…":             15 * time.Second,
+		`{"async":true,"x":"\"}\\"}`:                   15 * time.Second,
 		`{"async":true,"suppressOutput":true}`:         15 * time.Second,
 		``:                                             0,
 		`{"async":`:                                    0,
@@ -41,15 +44,15 @@ func TestHandoffIsTakenOnlyFromTrueAtTheStart(t *testing.T) {
 	} {
 		handoff, ok := ReadHandoff([]byte(stdout))
 		if ok != (want != 0) || ok && handoff.Timeout != want {
-			t.Errorf("%s: %+v, %v, want %v", stdout, handoff, ok, want)
+			t.Errorf("%.80s: %+v, %v, want %v", stdout, handoff, ok, want)
 		}
 		for code := range 3 {
 			out, err := Read(newCall(t, hook.EventPreToolUse), Reply{Stdout: []byte(stdout), ExitCode: code})
 			if got := out != nil && out.Handoff != nil; got != ok {
-				t.Errorf("%s, exit %d: handed off %v", stdout, code, got)
+				t.Errorf("%.80s, exit %d: handed off %v", stdout, code, got)
 			}
 			if ok && (err != nil || out.Verdict != hook.NoOpinion) {
-				t.Errorf("%s, exit %d: %+v, %v", stdout, code, out, err)
+				t.Errorf("%.80s, exit %d: %+v, %v", stdout, code, out, err)
 			}
 		}
 	}

@@ -23,19 +23,18 @@ func MapEvent(name string) (Mapping, bool) {
 	if _, ok := hook.Lookup(hook.Event(name)); ok {
 		return Mapping{Event: hook.Event(name)}, true
 	}
-	m, ok := productNames[name]
+	if m, ok := productNames[name]; ok {
+		return m, true
+	}
+	m, ok := configNames[name]
 	return m, ok
 }
 
-// productNames indexes the names of every product. The first product to claim
-// a name keeps it.
+// productNames indexes the names of every product; no two claim the same.
 var productNames = func() map[string]Mapping {
 	index := make(map[string]Mapping)
 	for _, p := range []productEvents{moltisEvents, openclawEvents} {
 		for name, n := range p.names {
-			if _, taken := index[name]; taken {
-				continue
-			}
 			m := Mapping{Event: n.event, Matcher: n.matcher, Protocol: p.protocol, Product: p.product}
 			if m.Event == "" {
 				m.Event = hook.Event(name)

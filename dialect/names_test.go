@@ -67,7 +67,7 @@ func TestMapEventKnowsTheNamesOfProducts(t *testing.T) {
 }
 
 func TestMapEventComparesNamesExactly(t *testing.T) {
-	for _, name := range []string{"", "pretooluse", "PreToolUse ", "beforeToolCall", "command:NEW", "command:", "BeforeTool"} {
+	for _, name := range []string{"", "pretooluse", "PreToolUse ", "beforeToolCall", "command:NEW", "command:", "beforeTool", "preToolUse"} {
 		if got, ok := MapEvent(name); ok {
 			t.Errorf("%q is known as %+v", name, got)
 		}

@@ -160,7 +160,7 @@ type keySet struct {
 }
 
 func (s *keySet) add(key []byte) bool {
-	if s.many == nil && len(s.few) < fewKeys {
+	if len(s.few) < fewKeys {
 		if s.few == nil {
 			s.few = s.buf[:0]
 		}

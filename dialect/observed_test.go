@@ -130,7 +130,7 @@ var wantEvents = map[string]answered{
 	"Stop exit2":                        {Verdict: hook.Deny, Reason: "STDERR2"},
 	"Stop exit1":                        {Failure: hook.FailureExit},
 	"Stop block":                        {Verdict: hook.Deny, Reason: "BLOCKREASON"},
-	"Stop ctx":                          {Verdict: hook.Deny, Reason: toldMore, Told: "ADDCTX"},
+	"Stop ctx":                          {Told: "ADDCTX"},
 	"Stop contfalse":                    {Stop: true},
 	"SessionEnd silent":                 {},
 	"SessionEnd plain":                  {Codes: []string{"ignored_text"}},

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,7 @@ func (x *reading) plain(stdout []byte) *hook.Error {
 	if means == hook.PlainContext && x.wire.plainIgnored {
 		means = hook.PlainIgnored
 	}
-	if means != hook.PlainResult && isAttempt(stdout) || means == hook.PlainIgnored && isJSONLike(stdout) {
+	if isAttempt(stdout, means) {
 		return unreadable("stdout is no JSON object, but seems to be meant as one: it begins with "+
 			quote(firstLine(stdout)), "print only the JSON object; send everything else to stderr")
 	}
@@ -41,14 +42,18 @@ var answerWords = [][]byte{
 }
 
 // isAttempt reports whether a plain text holds an answer that cannot be read:
-// noise before it, text behind it, an object that never ends.
-func isAttempt(stdout []byte) bool {
-	for _, word := range answerWords {
-		if bytes.Contains(stdout, word) {
-			return true
-		}
+// noise before it, text behind it, an object that never ends. Where text means
+// something it may also speak of answers; where it means nothing, whatever
+// looks like JSON was meant to be read.
+func isAttempt(stdout []byte, means hook.PlainText) bool {
+	hasWord := slices.ContainsFunc(answerWords, func(word []byte) bool { return bytes.Contains(stdout, word) })
+	switch means {
+	case hook.PlainResult:
+		return false
+	case hook.PlainIgnored:
+		return hasWord || isJSONLike(stdout)
 	}
-	return false
+	return hasWord && bytes.IndexByte(stdout, '{') >= 0
 }
 
 // isJSONLike reports whether a plain text has a line that begins as JSON does,

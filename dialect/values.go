@@ -20,19 +20,19 @@ func (a *answer) text(id fieldID) string { return stringOf(a[id]) }
 func (a *answer) flag(id fieldID) bool { return string(a[id]) == "true" }
 
 // is reports whether a JSON value has the type that a field wants.
-func (k kind) is(value json.RawMessage) bool {
-	switch k {
-	case text:
+func (w wanted) is(value json.RawMessage) bool {
+	switch w {
+	case wantString:
 		return value[0] == '"'
-	case boolean:
+	case wantBool:
 		return value[0] == 't' || value[0] == 'f'
-	case number:
+	case wantNumber:
 		return value[0] == '-' || value[0] >= '0' && value[0] <= '9'
-	case object:
+	case wantObject:
 		return value[0] == '{'
-	case list:
+	case wantList:
 		return value[0] == '['
-	case texts:
+	case wantStrings:
 		_, ok := stringsOf(value)
 		return ok
 	}
@@ -48,9 +48,7 @@ func stringOf(value json.RawMessage) string {
 		return string(value[1 : len(value)-1])
 	}
 	var s string
-	if json.Unmarshal(value, &s) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(value, &s) // it was found to be a string
 	return s
 }
 
@@ -84,7 +82,7 @@ func milliseconds(value json.RawMessage) (time.Duration, bool) {
 }
 
 // clip quotes the beginning of a JSON text for a message.
-func clip(value []byte) string { return shorten(string(value), 40) }
+func clip(value []byte) string { return shorten(string(value[:min(len(value), 1000)]), 40) }
 
 // quote quotes a text for a message: short, on one line, control characters
 // escaped.
@@ -92,16 +90,15 @@ func quote(s string) string { return strconv.Quote(shorten(s, 80)) }
 
 // shorten cuts a text to a number of runes.
 func shorten(s string, most int) string {
-	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+	end := 0
+	for n := 0; n < most && end < len(s); n++ {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	if end == len(s) {
 		return s
 	}
-	for i := range s {
-		if most == 0 {
-			return s[:i] + "…"
-		}
-		most--
-	}
-	return s
+	return s[:end] + "…"
 }
 
 // firstLine returns the first line of a text that is not blank, trimmed.

@@ -1,34 +1,36 @@
 package manifest
 
 import (
+	"bufio"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/adrg/frontmatter"
 )
 
-// block is the text between the fences.
+// block is front matter, found and not yet read.
 type block struct {
 	syntax *syntax
-	text   string
-	line   int // the file's line that the text begins on
+	rest   string // the text, and all that follows it
+	taken  int    // how much of rest frontmatter takes for the text
+	fence  string // the line that ends it
+	line   int    // the file's line that rest begins on
 }
 
 // syntax is a language that front matter is written in.
 type syntax struct {
-	decode func(text string) (*document, *fault)
-	// end finds where the text ends, given all that follows the opening fence:
-	// the line that frontmatter takes for the closing fence can be one of a
-	// value. It returns -1 for whoever knows no better.
-	end   func(rest, fence string) int
+	// read decodes the text. It finds the end itself: the line that frontmatter
+	// takes for the closing fence can be one of a value.
+	read  func(b block) (*document, *fault)
 	whole bool // the fences belong to the text
 }
 
 var (
-	tomlSyntax   = &syntax{decode: decodeTOML, end: tomlEnd}
-	yamlSyntax   = &syntax{decode: decodeYAML, end: yamlEnd}
-	jsonSyntax   = &syntax{decode: decodeJSON, end: func(string, string) int { return -1 }}
-	objectSyntax = &syntax{decode: decodeJSON, end: jsonEnd, whole: true}
+	tomlSyntax   = &syntax{read: readTOML}
+	yamlSyntax   = &syntax{read: readYAML}
+	jsonSyntax   = &syntax{read: func(b block) (*document, *fault) { return decodeJSON(b.rest[:b.taken]) }}
+	objectSyntax = &syntax{read: readObject, whole: true}
 )
 
 // fences are the ways to begin front matter: those of frontmatter itself.
@@ -46,12 +48,12 @@ var fences = []*frontmatter.Format{
 type split struct {
 	syntax *syntax
 	fence  string
-	text   []byte
+	taken  int
 }
 
 func fenced(begin, end string, s *syntax) *frontmatter.Format {
 	f := frontmatter.NewFormat(begin, end, func(text []byte, into any) error {
-		*into.(*split) = split{syntax: s, fence: end, text: text}
+		*into.(*split) = split{syntax: s, fence: end, taken: len(text)}
 		return nil
 	})
 	f.UnmarshalDelims, f.RequiresNewLine = s.whole, s.whole
@@ -63,20 +65,22 @@ func cut(file string) (block, *fault) {
 	file = strings.TrimPrefix(file, "\ufeff")
 	opening, line, rest := firstLine(file)
 	var s split
-	if _, err := frontmatter.MustParse(strings.NewReader(file), &s, fences...); err != nil {
+	lines := buffers.Get().(*bufio.Reader)
+	defer buffers.Put(lines)
+	lines.Reset(strings.NewReader(file))
+	if _, err := frontmatter.MustParse(lines, &s, fences...); err != nil {
 		return block{}, missingFence(strings.TrimSpace(opening), line, err)
 	}
-	b := block{syntax: s.syntax, line: line + 1}
+	b := block{syntax: s.syntax, rest: rest, taken: s.taken, fence: s.fence, line: line + 1}
 	if s.syntax.whole {
-		b.line, rest = line, file[len(file)-len(rest)-len(opening)-1:]
+		b.line, b.rest = line, file[len(file)-len(rest)-len(opening)-1:]
 	}
-	end := s.syntax.end(rest, s.fence)
-	if end < 0 {
-		end = len(s.text)
-	}
-	b.text = rest[:end]
 	return b, nil
 }
+
+// buffers are what frontmatter reads through: it takes one that is large enough
+// as it is, which saves most of what it allocates.
+var buffers = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 
 // firstLine returns the first line that is not blank, its number and what
 // follows it.

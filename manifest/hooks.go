@@ -21,13 +21,13 @@ func (r *reader) hooks() []*hook.Hook {
 
 	var hooks []*hook.Hook
 	for _, ev := range events {
-		h := *base
-		h.Event = ev.mapping.Event
-		h.Matcher = cmp.Or(h.Matcher, ev.mapping.Matcher)
-		if slices.ContainsFunc(hooks, func(o *hook.Hook) bool { return o.Event == h.Event && o.Matcher == h.Matcher }) {
-			r.warn(remark{"duplicate_event", from.key, "names " + string(h.Event) + " twice", "keep one of them"})
+		matcher := cmp.Or(base.Matcher, ev.mapping.Matcher)
+		if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Event == ev.mapping.Event && h.Matcher == matcher }) {
+			r.warn(remark{"duplicate_event", from.key, "names " + string(ev.mapping.Event) + " twice", "keep one of them"})
 			continue
 		}
+		h := *base
+		h.Event, h.Matcher = ev.mapping.Event, matcher
 		r.settle(&h, ev, from)
 		hooks = append(hooks, &h)
 	}

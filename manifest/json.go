@@ -7,6 +7,17 @@ import (
 	"strings"
 )
 
+// readObject reads an object that is its own fence. It ends where the object
+// does, whatever empty lines are in it.
+func readObject(b block) (*document, *fault) {
+	dec := json.NewDecoder(strings.NewReader(b.rest))
+	var object json.RawMessage
+	if dec.Decode(&object) != nil {
+		return decodeJSON(b.rest[:b.taken])
+	}
+	return decodeJSON(b.rest[:dec.InputOffset()])
+}
+
 // decodeJSON reads one JSON object, strictly: no key twice, nothing behind it.
 func decodeJSON(text string) (*document, *fault) {
 	r := &jsonReader{dec: json.NewDecoder(strings.NewReader(text)), text: text}
@@ -130,14 +141,4 @@ func (r *jsonReader) fault(err error) *fault {
 		return &fault{code: "syntax", line: 1 + strings.Count(r.text[:at], "\n"), message: foreign(wrong.Error())}
 	}
 	return &fault{code: "syntax", line: 1 + strings.Count(r.text, "\n"), message: "the JSON object is not closed"}
-}
-
-// jsonEnd is where a JSON object ends that is followed by more.
-func jsonEnd(rest, _ string) int {
-	dec := json.NewDecoder(strings.NewReader(rest))
-	var object json.RawMessage
-	if dec.Decode(&object) != nil {
-		return -1
-	}
-	return int(dec.InputOffset())
 }

@@ -34,8 +34,8 @@ var foreignKeys = []string{
 }
 
 var (
-	requiresKeys = bothSpellings("bins", "any_bins", "envs", "env", "os", "config")
-	breakerKeys  = []string{"failures", "cooldown"}
+	requiresKeys = newKeySet("bins", "any_bins", "envs", "env", "os", "config")
+	breakerKeys  = newKeySet("failures", "cooldown")
 )
 
 // param is a key that belongs to some kinds alone. It is kept as it is, under
@@ -73,19 +73,29 @@ func (p param) name() string {
 }
 
 // knownKeys are all keys that may stand at the top of a manifest.
-var knownKeys = func() []string {
+var knownKeys = func() keySet {
 	keys := slices.Concat(sharedKeys, commandKeys, foreignKeys)
 	for _, p := range params {
 		keys = append(keys, p.key)
 	}
-	return bothSpellings(keys...)
+	return newKeySet(keys...)
 }()
 
-func bothSpellings(keys ...string) []string {
+// keySet are the keys that a table may have, in both their spellings.
+type keySet struct {
+	list []string
+	set  map[string]bool
+}
+
+func newKeySet(keys ...string) keySet {
 	for _, key := range keys {
 		if camel, ok := camelCase[key]; ok {
 			keys = append(keys, camel)
 		}
 	}
-	return keys
+	set := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		set[key] = true
+	}
+	return keySet{keys, set}
 }

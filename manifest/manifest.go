@@ -49,7 +49,7 @@ func Parse(src Source, data []byte) ([]*hook.Hook, []hook.Diagnostic) {
 	if bad != nil {
 		return broken(src, 1, bad)
 	}
-	doc, bad := block.syntax.decode(block.text)
+	doc, bad := block.syntax.read(block)
 	if bad != nil {
 		return broken(src, block.line, bad)
 	}

@@ -195,13 +195,13 @@ func (s section) wrongType(key, want string, got any) {
 
 // check warns of keys that are none of ours, and fails for one that stands there
 // in both its spellings.
-func (s section) check(known []string) {
+func (s section) check(known keySet) {
 	var strange []string
 	for key := range s.values {
 		if camel, ok := camelCase[key]; ok && s.values[camel] != nil {
 			s.fail(remark{"duplicate_key", s.at(camel), "the same key as " + key, "keep one of them"})
 		}
-		if !slices.Contains(known, key) && !strings.HasPrefix(key, "_") && !strings.HasPrefix(key, "$") {
+		if !known.set[key] && !strings.HasPrefix(key, "_") && !strings.HasPrefix(key, "$") {
 			strange = append(strange, key)
 		}
 	}
@@ -213,7 +213,7 @@ func (s section) check(known []string) {
 	}
 	for _, key := range strange {
 		m := remark{code: "unknown_key", key: s.at(key), text: "no such key; it has no effect"}
-		if near := hook.Nearest(key, known); near != "" {
+		if near := hook.Nearest(key, known.list); near != "" {
 			m.hint = "did you mean " + near + "?"
 		}
 		s.warn(m)

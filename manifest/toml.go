@@ -7,12 +7,18 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// decodeTOML reads TOML that was looked over first.
-func decodeTOML(text string) (*document, *fault) {
-	scan := scanTOML(text, "")
+// readTOML looks the text over before the parser does.
+func readTOML(b block) (*document, *fault) {
+	scan := scanTOML(b.rest, b.fence)
+	if scan.open || scan.bad != nil || scan.pos == len(b.rest) {
+		// A string that is not closed swallowed the fence, or nearly: what is
+		// wrong with the text must not be told of what lies behind it.
+		scan = scanTOML(b.rest[:b.taken], "")
+	}
 	if scan.bad != nil {
 		return nil, scan.bad
 	}
+	text := b.rest[:scan.pos]
 	root, err := parseTOML(text)
 	for tries := 0; err != nil && tries < 8; tries++ {
 		// A number that is too large is one wrong value. As a string it is
@@ -30,23 +36,13 @@ func decodeTOML(text string) (*document, *fault) {
 	return &document{root: root, keys: scan.keys}, nil
 }
 
+// parseTOML has the parser fill an interface: that takes what it made as it is,
+// without a copy by reflection.
 func parseTOML(text string) (map[string]any, error) {
-	var t tomlTable
-	_, err := toml.NewDecoder(strings.NewReader(text)).Decode(&t)
-	return t.root, err
-}
-
-// tomlTable takes what the parser made as it is, without a copy by reflection.
-type tomlTable struct{ root map[string]any }
-
-// UnmarshalTOML implements toml.Unmarshaler.
-func (t *tomlTable) UnmarshalTOML(v any) error {
-	root, ok := v.(map[string]any)
-	if !ok {
-		return errors.New("not a table")
-	}
-	t.root = root
-	return nil
+	var root any
+	_, err := toml.Decode(text, &root)
+	table, _ := root.(map[string]any)
+	return table, err
 }
 
 // quoteNumber puts quotes around the number that err says no int64 holds.

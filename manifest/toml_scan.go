@@ -198,11 +198,3 @@ func (s *tomlScan) until(quote byte, n int) {
 	}
 	s.open = n == 3
 }
-
-// tomlEnd is where TOML ends that is followed by a fence and more.
-func tomlEnd(rest, fence string) int {
-	if s := scanTOML(rest, fence); !s.open && s.bad == nil && s.pos < len(rest) {
-		return s.pos
-	}
-	return -1
-}

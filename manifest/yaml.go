@@ -11,6 +11,19 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// readYAML takes the first fence that is not indented: an indented one is part of
+// a value.
+func readYAML(b block) (*document, *fault) {
+	for at := 0; at < len(b.rest); {
+		line, _, _ := strings.Cut(b.rest[at:], "\n")
+		if strings.TrimRight(line, " \t\r") == b.fence {
+			return decodeYAML(b.rest[:at])
+		}
+		at += len(line) + 1
+	}
+	return decodeYAML(b.rest[:b.taken])
+}
+
 // decodeYAML reads YAML without aliases: they make small texts large.
 func decodeYAML(text string) (*document, *fault) {
 	if bad := scanYAML(text); bad != nil {
@@ -196,17 +209,4 @@ func scanYAML(text string) *fault {
 		}
 	}
 	return nil
-}
-
-// yamlEnd is the first line that is a fence and not indented: an indented one
-// is part of a value.
-func yamlEnd(rest, fence string) int {
-	for at := 0; at < len(rest); {
-		line, _, _ := strings.Cut(rest[at:], "\n")
-		if strings.TrimRight(line, " \t\r") == fence {
-			return at
-		}
-		at += len(line) + 1
-	}
-	return -1
 }

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -99,5 +101,68 @@ asyncRewake = true
 	}
 	if _, open := <-results; open {
 		t.Error("the channel is not closed with the registry")
+	}
+}
+
+func TestHookThatHandsItselfOffAnswersLater(t *testing.T) {
+	dir := tree(t, `
+-- goes-on/HOOK.md --
++++
+event = "PostToolUse"
+command = '''echo '{"async":true,"asyncTimeout":20000}'; sleep 0.3; echo '{"systemMessage":"later"}' '''
++++
+-- ends-at-once/HOOK.md --
++++
+event = "PostToolUse"
+command = '''echo '{"async":true}'; echo '{"systemMessage":"at once"}' '''
++++
+-- hangs/HOOK.md --
++++
+event = "PostToolUse"
+command = '''echo '{"async":true,"asyncTimeout":200}'; sleep 60 '''
++++
+`)
+	reg := open(t, only(dir))
+	results := reg.Async()
+	start := time.Now()
+	out := dispatch(t, reg, hook.PostToolUse{ToolName: "Bash"})
+	if d := time.Since(start); d > 10*time.Second {
+		t.Errorf("the dispatch waited %s", d)
+	}
+	want := []string{"dir/ends-at-once async", "dir/goes-on async", "dir/hangs async"}
+	if diff := cmp.Diff(want, ids(out)); diff != "" {
+		t.Error(diff)
+	}
+	got := make(map[string]string)
+	for range 3 {
+		a := <-results
+		got[a.Result.Hook.Name] = string(a.Result.Failure)
+		if a.Result.Output != nil {
+			got[a.Result.Hook.Name] += a.Result.Output.SystemMessage
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"ends-at-once": "at once", "goes-on": "later", "hangs": "timeout"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCloseEndsAHookThatHandedItselfOff(t *testing.T) {
+	dir := tree(t, `
+-- a/HOOK.md --
++++
+event = "Stop"
+command = '''echo '{"async":true,"asyncTimeout":600000}'; sleep 600'''
+timeout = 30
++++
+`)
+	opts := only(dir)
+	opts.DrainTimeout = 100 * time.Millisecond
+	reg := open(t, opts)
+	if got := ids(dispatch(t, reg, hook.Stop{})); got[0] != "dir/a async" {
+		t.Fatalf("got %v", got)
+	}
+	start := time.Now()
+	if err := reg.Close(); err == nil || time.Since(start) > 20*time.Second {
+		t.Errorf("%v after %s", err, time.Since(start))
 	}
 }

@@ -31,7 +31,7 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 		return nil, fmt.Errorf("open hooks: workspace %s is no directory: name the project's root", workspace)
 	}
 	opts.Workspace = workspace
-	r := &Registry{opts: opts, parallel: make(chan struct{}, opts.MaxParallel)}
+	r := &Registry{opts: opts, parallel: make(chan struct{}, opts.MaxParallel), home: opts.homeDir()}
 	r.handlers = map[hook.Kind]hook.Handler{hook.KindCommand: command.New(command.Options{Env: opts.Env})}
 	for kind, h := range opts.Handlers {
 		r.handlers[kind] = h

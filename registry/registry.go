@@ -26,6 +26,7 @@ type Registry struct {
 	calls       callLocks
 	async       *pool
 	parallel    chan struct{} // a place for each hook that runs
+	home        string        // what ~ means in an `if` rule; "" = unknown
 
 	snap     atomic.Pointer[snapshot]
 	sessions atomic.Pointer[sessionHooks]
@@ -128,12 +129,16 @@ func (o *Options) lookupEnv() func(string) (string, bool) {
 	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
 }
 
-// environ is the environment that hooks inherit.
-func (o *Options) environ() []string {
-	if o.Env != nil {
-		return o.Env
+// homeDir is the home of whoever the hooks run for: that of their environment.
+func (o *Options) homeDir() string {
+	if home, ok := o.lookupEnv()("HOME"); ok && home != "" {
+		return home
 	}
-	return os.Environ()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return home
 }
 
 type spentKey struct {

@@ -36,10 +36,11 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 		out, err = contain(timed, e.handler, c)
 	}
 	result := classify(ctx, timed, e, out, err)
+	elapsed, report := time.Since(start), c.Report // a hook that goes on will change it
 	if result.Status == hook.StatusSuccess && out != nil && out.Handoff != nil && out.Handoff.Wait != nil {
 		result = r.async.follow(e, c, out.Handoff.Wait)
 	}
-	result.Elapsed, result.Report = time.Since(start), c.Report
+	result.Elapsed, result.Report = elapsed, report
 	switch result.Status {
 	case hook.StatusSuccess, hook.StatusBlocked, hook.StatusAsync:
 		permit.Done(breaker.Success)

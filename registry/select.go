@@ -1,8 +1,8 @@
 package registry
 
 import (
+	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
@@ -69,6 +69,31 @@ func (s Selection) Skipped() []Skipped {
 	return append(ours, others...)
 }
 
+// MarshalJSON writes the selection as `tenterhook why --json` prints it.
+func (s Selection) MarshalJSON() ([]byte, error) {
+	type selected struct {
+		Hook string `json:"hook"`
+		By   string `json:"by"`
+	}
+	type skipped struct {
+		Hook   string `json:"hook"`
+		Why    string `json:"why"`
+		Detail string `json:"detail"`
+	}
+	runs, others := []selected{}, []skipped{}
+	for _, one := range s.Selected {
+		runs = append(runs, selected{one.Hook.ID, one.By})
+	}
+	for _, one := range s.Skipped() {
+		others = append(others, skipped{one.Hook.ID, one.Why, one.Detail})
+	}
+	return json.Marshal(struct {
+		Event    hook.Event `json:"event"`
+		Selected []selected `json:"selected"`
+		Skipped  []skipped  `json:"skipped"`
+	}{s.Event, runs, others})
+}
+
 // pick is a hook whose event and matcher fit an input.
 type pick struct {
 	*entry
@@ -107,12 +132,9 @@ func (r *Registry) pick(in hook.Input) (*snapshot, picked) {
 // consider decides whether a hook whose matcher fits runs.
 func (r *Registry) consider(e *entry, in hook.Input, call *match.Call) pick {
 	p := pick{entry: e, concerned: true}
-	if e.rule != nil && e.state == hook.StateReady && !hook.Info(e.event).TakesIf {
-		p.why, p.failure = string(hook.StateUnsupported), hook.FailureUnsupported
-		p.detail = fmt.Sprintf("%s tests no `if`, so the hook never runs", e.event)
-		return p
-	}
-	if e.rule != nil {
+	switch takesIf := hook.Info(e.event).TakesIf; {
+	case e.rule == nil:
+	case takesIf:
 		d := e.rule.Match(call)
 		if !d.Run {
 			p.concerned, p.why = false, "if"
@@ -120,6 +142,10 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call) pick {
 			return p
 		}
 		p.by = d.By
+	case e.state == hook.StateReady:
+		p.why, p.failure = string(hook.StateUnsupported), hook.FailureUnsupported
+		p.detail = fmt.Sprintf("%s tests no `if`, so the hook never runs", e.event)
+		return p
 	}
 	if err := e.matcher.Valid(); err != nil && e.state == hook.StateReady {
 		p.why, p.detail, p.failure = string(hook.StateInvalid), err.Error(), hook.FailureInvalid
@@ -171,10 +197,9 @@ func (p *pick) selectedBy(in hook.Input) string {
 
 func (r *Registry) matchCall(in hook.Input) *match.Call {
 	tool, _ := hook.ToolCallOf(in)
-	home, _ := os.UserHomeDir()
 	cwd := in.Common().Cwd
 	if cwd == "" {
 		cwd = r.opts.Workspace
 	}
-	return &match.Call{ToolName: tool.ToolName, ToolInput: tool.ToolInput, Cwd: cwd, Workspace: r.opts.Workspace, Home: home}
+	return &match.Call{ToolName: tool.ToolName, ToolInput: tool.ToolInput, Cwd: cwd, Workspace: r.opts.Workspace, Home: r.home}
 }

@@ -29,6 +29,7 @@ type answer struct {
 	SystemMessage      string `json:"systemMessage"`
 	HookSpecificOutput struct {
 		HookEventName            string `json:"hookEventName"`
+		SuppressOriginalPrompt   bool   `json:"suppressOriginalPrompt"`
 		PermissionDecision       string `json:"permissionDecision"`
 		PermissionDecisionReason string `json:"permissionDecisionReason"`
 		AdditionalContext        string `json:"additionalContext"`
@@ -71,6 +72,16 @@ func run(t *testing.T, folder, script, payload string, env ...string) reply {
 		t.Fatalf("%s/%s: %v", folder, script, err)
 	}
 	return reply{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// output runs a program that the test needs and returns what it prints.
+func output(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program, args...).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", program, err)
+	}
+	return string(out)
 }
 
 // parse reads the reply's JSON; no output is the zero answer.

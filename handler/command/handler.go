@@ -39,65 +39,103 @@ func New(o Options) *Handler {
 // maxStderr is how much of a hook's stderr goes into its report, in bytes.
 const maxStderr = 8 << 10
 
-// Handle runs the hook's command and reads its answer.
+// Handle runs the hook's command and reads its answer. A command that hands
+// itself off goes on after Handle has returned, until its Output's Wait.
 func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
 	if c.Hook.Command == nil || c.Hook.Command.Line == "" {
 		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "it has no command", Hint: `add command = "./run.sh"`}
 	}
-	env := h.environ(c)
-	var envFile string
+	r := &run{handler: h, call: c, env: h.environ(c)}
 	if takesEnvFile(c.Hook.Event) {
 		var err error
-		if envFile, err = newEnvFile(); err != nil {
+		if r.envFile, err = newEnvFile(); err != nil {
 			return nil, hook.Errorf(hook.FailureStart, "no file for its environment: %w", err)
 		}
-		defer os.Remove(envFile)
-		env.set("CLAUDE_ENV_FILE", envFile)
+		r.env.set("CLAUDE_ENV_FILE", r.envFile)
 	}
-	dir := workDir(c, &env)
-	result, spec, failed := h.start(ctx, c, dir, &env)
+	r.dir = workDir(c, &r.env)
+	if c.Hook.Async || c.Hook.AsyncRewake {
+		r.start(ctx, nil)
+		return r.finish(ctx)
+	}
+	return r.handleOnLeash(ctx)
+}
+
+// run is one run of a command.
+type run struct {
+	handler *Handler
+	call    *hook.Call
+	env     environ
+	envFile string // "" = the event has none
+	dir     string
+
+	spec   process.Spec
+	result process.Result
+	err    error // why it was not started
+}
+
+// start runs the command to its end. A program that turns out to be a script
+// without a first line is one for the shell after all.
+func (r *run) start(ctx context.Context, onStdout func([]byte)) {
+	c := r.call
+	p, failed := r.handler.plans.get(c.Hook, r.dir, &r.env)
 	if failed != nil {
-		return nil, failed
+		r.err = failed
+		return
 	}
-	if result.ExitCode >= 0 {
-		c.Report.ExitCode = &result.ExitCode
+	r.spec = process.Spec{Path: p.path, Argv: p.argv, Dir: r.dir, Env: r.env.list, Stdin: c.Payload, OnStdout: onStdout}
+	var err error
+	r.result, err = process.Run(ctx, r.spec)
+	var broken *process.StartError
+	if errors.As(err, &broken) && broken.Cause == process.CauseFormat && !p.shell && c.Hook.Command.Args == nil {
+		if p, failed = viaShell(c.Hook.Command, "", &r.env); failed != nil {
+			r.err = failed
+			return
+		}
+		r.spec.Path, r.spec.Argv = p.path, p.argv
+		r.result, err = process.Run(ctx, r.spec)
 	}
-	c.Report.Stderr = tail(result.Stderr)
-	for _, w := range result.Warnings {
+	if err != nil {
+		r.handler.plans.forget(c.Hook)
+		r.err = startFailure(c.Hook, err)
+	}
+}
+
+// finish reports how the command ended, and reads its answer.
+func (r *run) finish(ctx context.Context) (*hook.Output, error) {
+	if r.envFile != "" {
+		defer os.Remove(r.envFile)
+	}
+	c := r.call
+	if r.err != nil {
+		return nil, r.err
+	}
+	if r.result.ExitCode >= 0 {
+		c.Report.ExitCode = &r.result.ExitCode
+	}
+	c.Report.Stderr = tail(r.result.Stderr)
+	for _, w := range r.result.Warnings {
 		c.Warn("process", w, "")
 	}
-	if err := ended(ctx, result); err != nil {
+	if err := ended(ctx, &r.result); err != nil {
 		return nil, err
 	}
-	out, err := h.read(c, spec, result)
-	if envFile != "" {
-		h.takeEnvFile(c, envFile, &env, &out)
+	out, err := r.read()
+	if r.envFile != "" {
+		r.takeEnvFile(&out)
 	}
 	return out, err
 }
 
-// start runs the command. A program that turns out to be a script without a
-// first line is one for the shell after all.
-func (h *Handler) start(ctx context.Context, c *hook.Call, dir string, env *environ) (*process.Result, process.Spec, error) {
-	p, failed := h.plans.get(c.Hook, dir, env)
-	if failed != nil {
-		return nil, process.Spec{}, failed
-	}
-	spec := process.Spec{Path: p.path, Argv: p.argv, Dir: dir, Env: env.list, Stdin: c.Payload}
-	result, err := process.Run(ctx, spec)
-	var broken *process.StartError
-	if errors.As(err, &broken) && broken.Cause == process.CauseFormat && !p.shell && c.Hook.Command.Args == nil {
-		if p, failed = viaShell(c.Hook.Command, "", env); failed != nil {
-			return nil, spec, failed
+// read reads the answer. A shell's 126 or 127 without one is a failed start.
+func (r *run) read() (*hook.Output, error) {
+	if !looksLikeJSON(r.result.Stdout) {
+		if d, ok := process.Explain(r.spec, r.result); ok {
+			r.handler.plans.forget(r.call.Hook)
+			return nil, diagnosed(d)
 		}
-		spec.Path, spec.Argv = p.path, p.argv
-		result, err = process.Run(ctx, spec)
 	}
-	if err != nil {
-		h.plans.forget(c.Hook)
-		return nil, spec, startFailure(c.Hook, err)
-	}
-	return &result, spec, nil
+	return r.handler.reader.Read(r.call, dialect.Reply{Stdout: r.result.Stdout, Stderr: r.result.Stderr, ExitCode: r.result.ExitCode})
 }
 
 // startFailure says why the command did not start.
@@ -164,29 +202,19 @@ func ended(ctx context.Context, r *process.Result) error {
 	return nil
 }
 
-// read reads the answer. A shell's 126 or 127 without one is a failed start.
-func (h *Handler) read(c *hook.Call, spec process.Spec, r *process.Result) (*hook.Output, error) {
-	if !looksLikeJSON(r.Stdout) {
-		if d, ok := process.Explain(spec, *r); ok {
-			h.plans.forget(c.Hook)
-			return nil, diagnosed(d)
-		}
-	}
-	return h.reader.Read(c, dialect.Reply{Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode})
-}
-
 func looksLikeJSON(stdout []byte) bool {
 	s := strings.TrimSpace(string(stdout))
 	return strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}")
 }
 
-func (h *Handler) takeEnvFile(c *hook.Call, path string, env *environ, out **hook.Output) {
-	vars, passed, err := readEnvFile(path, env.get)
+func (r *run) takeEnvFile(out **hook.Output) {
+	vars, passed, err := readEnvFile(r.envFile, r.env.get)
+	const remedy = "write lines such as export KEY=value"
 	if err != nil {
-		c.Warn("env_file", err.Error(), "write lines such as export KEY=value")
+		r.call.Warn("env_file", err.Error(), remedy)
 	}
 	if passed > 0 {
-		c.Warn("env_file", fmt.Sprintf("%d lines of its environment file set no plain variable and were passed over", passed), "write lines such as export KEY=value")
+		r.call.Warn("env_file", fmt.Sprintf("%d lines of its environment file set no plain variable and were passed over", passed), remedy)
 	}
 	if len(vars) == 0 {
 		return

@@ -34,32 +34,16 @@ func (a *app) whyCommand() *cobra.Command {
 }
 
 func (a *app) printSelection(sel registry.Selection) error {
-	type selected struct {
-		Hook string `json:"hook"`
-		By   string `json:"by"`
-	}
-	type skipped struct {
-		Hook   string `json:"hook"`
-		Why    string `json:"why"`
-		Detail string `json:"detail"`
-	}
-	runs, others := []selected{}, []skipped{}
-	for _, s := range sel.Selected {
-		runs = append(runs, selected{s.Hook.ID, s.By})
-	}
-	for _, s := range sel.Skipped() {
-		others = append(others, skipped{s.Hook.ID, s.Why, s.Detail})
-	}
 	if a.json {
-		return a.printJSON(map[string]any{"event": sel.Event, "selected": runs, "skipped": others})
+		return a.printJSON(sel)
 	}
 	style := a.styleOf(a.Out)
 	var rows [][]string
-	for _, s := range runs {
-		rows = append(rows, []string{style.green("runs"), oneLine(s.Hook), oneLine(s.By)})
+	for _, s := range sel.Selected {
+		rows = append(rows, []string{style.green("runs"), oneLine(s.Hook.ID), oneLine(s.By)})
 	}
-	for _, s := range others {
-		rows = append(rows, []string{style.dim(s.Why), oneLine(s.Hook), oneLine(s.Detail)})
+	for _, s := range sel.Skipped() {
+		rows = append(rows, []string{style.dim(s.Why), oneLine(s.Hook.ID), oneLine(s.Detail)})
 	}
 	table(a.Out, style, []string{"", "HOOK", "WHY"}, rows)
 	return nil

@@ -29,6 +29,8 @@ func (w *waiter) open() error {
 	return nil
 }
 
+func (w *waiter) arm() error { return nil }
+
 // watch begins to wait for a descriptor, forget ends that.
 func (w *waiter) watch(slot, fd int) error { w.poll[slot].Fd = int32(fd); return nil }
 func (w *waiter) forget(slot, _ int)       { w.poll[slot].Fd = -1 }

@@ -25,16 +25,17 @@ type waiter struct {
 	woken atomic.Bool // by wake, not yet told
 }
 
-func (w *waiter) open() error {
-	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		return os.NewSyscallError("epoll_create1", err)
-	}
-	if err := unix.SetNonblock(epoll, true); err != nil { // else Go would not poll it
-		unix.Close(epoll)
+// open takes the one descriptor that is needed, arm does the rest: while the child is starting.
+func (w *waiter) open() (err error) {
+	w.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	return os.NewSyscallError("epoll_create1", err)
+}
+
+func (w *waiter) arm() (err error) {
+	if err := unix.SetNonblock(w.epoll, true); err != nil { // else Go would not poll it
 		return os.NewSyscallError("fcntl", err)
 	}
-	w.epoll, w.file = epoll, os.NewFile(uintptr(epoll), "epoll")
+	w.file = os.NewFile(uintptr(w.epoll), "epoll")
 	w.conn, err = w.file.SyscallConn()
 	w.look = w.collect
 	return err
@@ -46,7 +47,7 @@ func (w *waiter) watch(slot, fd int) error {
 	if slot == slotStdin {
 		what = unix.EPOLLOUT
 	}
-	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: what, Fd: int32(slot)})
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: what, Fd: int32(slot)}))
 }
 
 // forget ends that. To close the descriptor is not enough: a fork elsewhere in the host may hold it.
@@ -85,4 +86,10 @@ func (w *waiter) wake() {
 	w.file.SetReadDeadline(time.Unix(0, 1))
 }
 
-func (w *waiter) close() { w.file.Close() }
+func (w *waiter) close() {
+	if w.file == nil {
+		unix.Close(w.epoll)
+		return
+	}
+	w.file.Close()
+}

@@ -158,6 +158,9 @@ func (c *child) listen(slot int, out *[]byte, most int, buf []byte) {
 	}
 	room := most - len(*out)
 	*out = append(*out, buf[:min(n, room)]...)
+	if slot == slotStdout && c.spec.OnStdout != nil {
+		c.spec.OnStdout(*out)
+	}
 	if n <= room {
 		return
 	}

@@ -18,11 +18,13 @@
 //
 // # How it works
 //
-// On Linux and macOS Run needs no goroutine and no Go poller: the calling goroutine stays on its
-// thread and sits in one poll(2) over the child's pipes, its exit and the context's end. That is also
-// what makes PR_SET_PDEATHSIG sound: the signal fires when the *thread* that forked ends, and this
-// thread can not end before the child. It costs one blocked thread for each running child, as waiting
-// for a child always does; who starts many at once should bound them.
+// Run starts no goroutine. The calling one stays on its thread, since PR_SET_PDEATHSIG kills the child
+// when the *thread* that forked it ends: this thread can not end before the child. There it waits for
+// everything at once: the child's pipes, its exit, the deadline and the end of the context; on Linux in
+// an epoll that is itself watched by Go's poller. Most inputs fit into the pipe before the child is
+// started, and what the host needs to listen is set up while the child starts: so the cost above a bare
+// os/exec is a few percent of a short hook, see BenchmarkSpawn. It costs one parked thread for each
+// running child; who starts many at once should bound them.
 //
 // # Tiers
 //

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -41,12 +42,14 @@ func TestExitIsSeenWithoutAPidfd(t *testing.T) {
 
 func TestSpanHasAChild(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "sleep 60")
-	before := lastPID()
+	census := openCensus()
+	defer unix.Close(census)
+	before := lastPID(census)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	pid := cmd.Process.Pid
-	last := lastPID()
+	last := lastPID(census)
 	if !slices.Contains(span{before, last}.pids(), pid) {
 		t.Errorf("%d is not among the pids after %d", pid, before)
 	}
@@ -156,10 +159,10 @@ func TestLeaderThatDoesNotDieIsASurvivor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	c := newChild(&s, newToken(), time.Time{})
-	if err := c.begin(); err != nil {
+	err = errors.Join(c.wait.open(), c.begin())
+	defer runtime.UnlockOSThread()
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.abandon()

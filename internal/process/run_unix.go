@@ -16,19 +16,23 @@ import (
 
 // run runs one child. Its error is the system's, for a child that could not be started.
 func run(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
-	runtime.LockOSThread() // the child dies with the thread that forked it: see doc.go
-	defer runtime.UnlockOSThread()
-
 	c := newChild(s, token, deadline)
 	if err := c.wait.open(); err != nil {
 		return Result{}, err
 	}
 	defer c.closeAll()
+	err := c.begin()
+	defer runtime.UnlockOSThread()
+	if err != nil {
+		return Result{}, err
+	}
+	if err := c.attend(); err != nil { // no memory
+		c.kill()
+		reap(c.pid)
+		return Result{}, err
+	}
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, c.wait.wake)()
-	}
-	if err := c.begin(); err != nil {
-		return Result{}, err
 	}
 	c.converse()
 	c.finish()
@@ -47,6 +51,7 @@ type child struct {
 	ours   [3]int // our ends of its pipes
 	theirs [3]int // its ends, until it is started
 	exit   int    // tells of the leader's exit, and stays open until the end
+	census int    // tells, at the end, whether others were started since; -1 if nothing can
 	input  []byte // what the child has not read yet
 
 	stage   stage
@@ -73,7 +78,7 @@ func (e events) has(slot int) bool { return e&(1<<slot) != 0 }
 
 func newChild(s *Spec, token string, deadline time.Time) *child {
 	none := [3]int{-1, -1, -1}
-	c := &child{spec: s, token: token, input: s.Stdin, ours: none, theirs: none, exit: -1, due: deadline}
+	c := &child{spec: s, token: token, input: s.Stdin, ours: none, theirs: none, exit: -1, census: -1, due: deadline}
 	c.res.ExitCode = -1
 	return c
 }
@@ -83,10 +88,12 @@ func newChild(s *Spec, token string, deadline time.Time) *child {
 // The system forks one at a time anyway.
 var forking sync.Mutex
 
-// begin opens the pipes and starts the child.
+// begin opens the pipes and starts the child. It binds the goroutine to its thread, with which the
+// child would die (see doc.go), and leaves it so; but not while it still waits for its turn.
 func (c *child) begin() error {
 	forking.Lock()
 	defer forking.Unlock()
+	runtime.LockOSThread()
 	defer c.closeTheirs()
 	if err := c.open(); err != nil {
 		return err
@@ -94,36 +101,24 @@ func (c *child) begin() error {
 	return c.start()
 }
 
-// open makes the three pipes.
+// open makes the three pipes. It writes as much of stdin as the pipe takes: mostly all of it, so that
+// the child finds its input when it starts, and nobody has to wait for it.
 func (c *child) open() error {
 	for i := range c.theirs {
 		r, w, err := newPipe()
 		if err != nil {
 			return os.NewSyscallError("pipe", err)
 		}
-		c.ours[i], c.theirs[i] = r, w
 		if i == slotStdin {
-			c.ours[i], c.theirs[i] = w, r
+			r, w = w, r
 		}
-		if i != slotStdin {
-			if err := c.wait.watch(i, c.ours[i]); err != nil {
-				return os.NewSyscallError("watch", err)
-			}
-		}
+		c.ours[i], c.theirs[i] = r, w
 	}
-	return c.openStdin()
-}
-
-// openStdin writes as much of stdin as the pipe takes: mostly all of it, so that the child finds its
-// input when it starts, and nobody has to wait for it.
-func (c *child) openStdin() error {
 	if err := unix.SetNonblock(c.ours[slotStdin], true); err != nil {
 		return os.NewSyscallError("fcntl", err)
 	}
-	if c.feed(); c.ours[slotStdin] < 0 {
-		return nil
-	}
-	return os.NewSyscallError("watch", c.wait.watch(slotStdin, c.ours[slotStdin]))
+	c.feed()
+	return nil
 }
 
 // start forks and executes.
@@ -140,11 +135,23 @@ func (c *child) start() error {
 	c.pid, c.exit, c.res.Started = pid, exit, true
 	c.guardAt = time.Now().Add(guardAfter)
 	leaders.note(pid)
-	if err := c.wait.watch(slotExit, exit); err != nil { // out of memory
-		c.kill()
-		reap(pid)
-		return os.NewSyscallError("watch", err)
+	return nil
+}
+
+// attend begins to wait for what a started child does.
+func (c *child) attend() error {
+	if err := c.wait.arm(); err != nil {
+		return err
 	}
+	for slot, fd := range [...]int{c.ours[slotStdin], c.ours[slotStdout], c.ours[slotStderr], c.exit} {
+		if fd < 0 {
+			continue // stdin is done with
+		}
+		if err := c.wait.watch(slot, fd); err != nil {
+			return err
+		}
+	}
+	c.census = openCensus()
 	return nil
 }
 
@@ -159,7 +166,9 @@ func (s *pidSet) note(pid int) { s[pid%len(s)].Store(int32(pid)) }
 // shut closes one of our ends.
 func (c *child) shut(slot int) {
 	if fd := c.ours[slot]; fd >= 0 {
-		c.wait.forget(slot, fd)
+		if c.pid != 0 {
+			c.wait.forget(slot, fd)
+		}
 		unix.Close(fd)
 		c.ours[slot] = -1
 	}
@@ -176,7 +185,7 @@ func (c *child) closeTheirs() {
 
 func (c *child) closeAll() {
 	c.wait.close()
-	for _, fd := range append(c.ours[:], c.exit) {
+	for _, fd := range append(c.ours[:], c.exit, c.census) {
 		if fd >= 0 {
 			unix.Close(fd)
 		}

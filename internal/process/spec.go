@@ -33,6 +33,9 @@ type Spec struct {
 	// Stdin is written to the child, which then reads the end. A child that does not read it all
 	// is not at fault.
 	Stdin []byte
+	// OnStdout, where not nil, is called by Run whenever more of stdout has come, with all that has
+	// come so far. It must not keep what it gets, and must return soon.
+	OnStdout func(soFar []byte)
 	// Timeout is how long the child may take from the call of Run on. Zero: for ever.
 	Timeout time.Duration
 	// Grace is the time between SIGTERM and SIGKILL. Zero: [DefaultGrace]; negative: none.

@@ -42,7 +42,7 @@ func (c *child) sweep(until time.Time) []leftover {
 // strays finds the living processes that descend from the leader. Only a process younger than the
 // leader can, and pids are given out in order: so there is mostly nobody to ask.
 func (c *child) strays() []stray {
-	since := span{c.pid, lastPID()}
+	since := span{c.pid, lastPID(c.census)}
 	var found []stray
 	for _, pid := range since.pids() {
 		if leaders.has(pid) {
@@ -127,16 +127,20 @@ func (s span) listed() []int {
 	return pids
 }
 
-// lastPID is the pid given out last, or 0 if that can not be told. It is the last field of
-// /proc/loadavg, see proc_loadavg(5).
-func lastPID() int {
+// openCensus opens what lastPID reads, or returns -1.
+func openCensus() int {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return 0
+		return -1
 	}
-	defer unix.Close(fd)
+	return fd
+}
+
+// lastPID is the pid given out last, or 0 if that can not be told. It is the last field of
+// /proc/loadavg, see proc_loadavg(5).
+func lastPID(census int) int {
 	var buf [128]byte
-	n, _ := unix.Read(fd, buf[:])
+	n, _ := unix.Pread(census, buf[:], 0)
 	line := bytes.TrimSpace(buf[:max(n, 0)])
 	pid, _ := strconv.Atoi(string(line[bytes.LastIndexByte(line, ' ')+1:]))
 	return pid

@@ -51,6 +51,8 @@ func newPipe() (r, w int, err error) {
 
 func closeOnExecFrom(uint) error { return unix.ENOSYS }
 
+func openCensus() int { return -1 }
+
 // sweep kills the group. Who left it can not be found here, and who was in it is not told.
 func (c *child) sweep(time.Time) []leftover {
 	unix.Kill(-c.pid, unix.SIGKILL)

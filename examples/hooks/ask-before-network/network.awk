@@ -124,7 +124,7 @@ function host_of(url) {
 	url = tolower(url)
 	if (!sub(/^https?:\/\//, "", url))
 		return ""
-	sub(/[\/?#].*/, "", url)
+	sub(/(\/|[?#]).*/, "", url)
 	if (url ~ /^\[[0-9a-f:.]+\](:[0-9]*)?$/) {
 		sub(/\](:[0-9]*)?$/, "", url)
 		return substr(url, 2)

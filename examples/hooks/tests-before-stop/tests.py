@@ -24,9 +24,10 @@ def main():
     event = json.load(sys.stdin)
     project = os.environ.get("TENTERHOOK_PROJECT_DIR") or os.environ.get("CLAUDE_PROJECT_DIR") or event.get("cwd") or "."
     project = os.path.realpath(project)
-    state = State(project, str(event.get("session_id")))
+    session_id = event.get("session_id") or ""
+    state = State(project, session_id)
     if event.get("hook_event_name") == "SessionStart":
-        if "start" not in state.session:  # a resumed or compacted session keeps its own
+        if session_id and "start" not in state.session:  # a resumed or compacted session keeps its own
             state.session["start"] = fingerprint(project)
             state.save()
         return
@@ -175,7 +176,8 @@ class State:
         self.passed = known.get("passed")
         self.sessions = known.get("sessions", {})
         self.session = self.sessions.pop(session_id, {})
-        self.sessions[session_id] = self.session  # the latest stands last
+        if session_id:  # one without a name cannot be told from the next
+            self.sessions[session_id] = self.session  # the latest stands last
 
     def save(self):
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)

@@ -1,0 +1,108 @@
+package dialect
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// MaxConfig is the size in bytes that a config file may have.
+const MaxConfig = 1 << 20
+
+// ConfigSource says where a config file was found.
+type ConfigSource struct {
+	// Source is that of the hooks; Line is not used. Dir stays "" for settings,
+	// whose hooks run in the session's directory. Root and Data are a plugin's.
+	hook.Source
+	Scope   hook.Scope
+	Package string // the plugin package, in ScopePlugin
+	Product string // whose file it is, unless its content is surely another's; "" = told from both path and content
+}
+
+// Config is what a config file declares.
+type Config struct {
+	Product  string // "" = the file declares no hooks that anybody here knows
+	Hooks    []*hook.Hook
+	Settings Settings
+	Refs     []Ref
+	Notes    []hook.Diagnostic // in the order of their lines
+}
+
+// Ref is a hooks file that a plugin's manifest points at.
+type Ref struct {
+	Path    string // with slashes, relative to [PluginRoot], and inside it
+	Product string // whose file it is
+	Line    int    // in the manifest
+}
+
+// PluginRoot is the root of the plugin that a manifest describes: the folder
+// around the one named .claude-plugin or alike, else the manifest's own.
+func PluginRoot(manifest string) string {
+	dir := path.Dir(slashed(manifest))
+	if strings.HasSuffix(path.Base(dir), "-plugin") && strings.HasPrefix(path.Base(dir), ".") {
+		return path.Dir(dir)
+	}
+	return dir
+}
+
+// HookID is what a hook of that name is called everywhere: scope/name, and
+// plugin/package/name, so that packages keep apart.
+func HookID(scope hook.Scope, pkg, name string) string {
+	if pkg != "" {
+		return scope.String() + "/" + pkg + "/" + name
+	}
+	return scope.String() + "/" + name
+}
+
+// Recognize says whose config file this is, by its path and by its content: a
+// path alone does not tell the dialect. It returns false for a file that
+// declares no hooks, or that cannot be read and has no telling path.
+func Recognize(path string, data []byte) (product string, ok bool) {
+	if len(data) > MaxConfig {
+		return "", false
+	}
+	doc := parseConfig(path, string(data))
+	f, ok := recognize(slashed(path), doc.root)
+	if !ok {
+		return "", false
+	}
+	return f.product.name, true
+}
+
+// ReadConfig reads a config file of any product. What is wrong with an entry
+// costs that entry alone: it becomes a hook in StateInvalid. A file that cannot
+// be read at all is one such hook, without an event, so that nobody takes it
+// for a file without hooks. ReadConfig keeps nothing of data and may be called
+// from several goroutines at once.
+func ReadConfig(src ConfigSource, data []byte) Config {
+	r := newConfigReader(src)
+	if len(data) > MaxConfig {
+		r.broken(&flaw{code: "too_large", line: 1, message: fmt.Sprintf("larger than %d KiB", MaxConfig>>10),
+			hint: "move what declares no hooks into another file"})
+		return r.config
+	}
+	doc := parseConfig(src.Path, string(data))
+	r.take(doc.lax)
+	f, known := recognizeAs(productOf(src.Product), slashed(src.Path), doc.root)
+	switch {
+	case doc.bad != nil:
+		if known {
+			r.config.Product = f.product.name
+		}
+		r.broken(doc.bad)
+	case !known:
+		r.note(hook.SeverityError, 1, "no_hooks", "it declares no hooks of any product that is known here",
+			`a hooks file holds {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}}`)
+	default:
+		r.file(f, doc.root)
+	}
+	slices.SortStableFunc(r.config.Notes, func(a, b hook.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	return r.config
+}
+
+// slashed makes a path of any system readable to package path.
+func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }

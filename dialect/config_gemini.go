@@ -1,0 +1,68 @@
+package dialect
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// geminiEvents are Gemini CLI's names beside those of the table.
+var geminiEvents = productEvents{
+	product: "gemini",
+	names: map[string]counterpart{
+		"BeforeAgent":         {event: hook.EventUserPromptSubmit},
+		"AfterAgent":          {event: hook.EventStop},
+		"BeforeTool":          {event: hook.EventPreToolUse},
+		"AfterTool":           {event: hook.EventPostToolUse},
+		"PreCompress":         {event: hook.EventPreCompact},
+		"BeforeModel":         {},
+		"AfterModel":          {},
+		"BeforeToolSelection": {},
+	},
+}
+
+// geminiConfig reads the settings of Gemini CLI, and the hooks files of its
+// extensions. Times are in milliseconds.
+var geminiConfig = product{
+	name:   "gemini",
+	files:  []configFile{{".gemini/settings.json", formSettings}},
+	events: geminiEvents,
+	tools: map[string][]string{
+		"run_shell_command": {"Bash"}, "write_file": {"Write"}, "replace": {"Edit", "MultiEdit"},
+		"read_file": {"Read"}, "read_many_files": {"Read"}, "list_directory": {"LS"}, "glob": {"Glob"},
+		"search_file_content": {"Grep"}, "grep_search": {"Grep"}, "web_fetch": {"WebFetch"},
+		"google_web_search": {"WebSearch"}, "write_todos": {"TodoWrite"},
+	},
+	keys:    []string{"env"},
+	ignored: []string{"sequential"},
+	besides: []string{"enabled", "disabled", "notifications"},
+	regexp:  true,
+	unit:    time.Millisecond,
+	timeout: time.Minute,
+	replies: `"decision": "deny" or "block", and hookSpecificOutput.tool_input`,
+}
+
+// geminiSwitches applies what the file itself says of its hooks: hooksConfig,
+// or as older versions have it among the events, enabled and disabled.
+func (r *configReader) geminiSwitches(doc *node) {
+	for _, table := range []*node{doc.at("hooksConfig"), doc.at("hooks")} {
+		if on := table.at("enabled"); on != nil && on.value == false {
+			r.config.Settings.DisableAllHooks = new(true)
+		}
+		for _, name := range table.at("disabled").list() {
+			for _, h := range r.config.Hooks {
+				if h.State == hook.StateReady && slices.Contains([]string{h.Name, commandLine(h)}, name.text()) {
+					h.State, h.Why = hook.StateDisabled, "its name is among the disabled hooks of its file"
+				}
+			}
+		}
+	}
+}
+
+func commandLine(h *hook.Hook) string {
+	if h.Command == nil {
+		return ""
+	}
+	return h.Command.Line
+}

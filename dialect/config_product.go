@@ -1,0 +1,135 @@
+package dialect
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// product is what tells one product's config files from another's, as choices
+// in one walk.
+type product struct {
+	name string
+	// files are where its config files lie, as patterns of path.Match for the
+	// end of a path. The first part is a folder of the product's own, if it
+	// begins with a dot.
+	files []configFile
+	// events are its names for events that the table does not have.
+	events productEvents
+	// tools are its names for tools, and what they are here.
+	tools map[string][]string
+	// keys are the keys of its handlers that count here, in snake_case, beside
+	// those of all products.
+	keys []string
+	// ignored are keys of its own that need no counterpart.
+	ignored []string
+	// besides are keys that stand between the events.
+	besides []string
+	// flat: a handler stands right in the list of its event.
+	flat bool
+	// inner: a handler within a group may have a matcher and an `if`.
+	inner bool
+	// strict: a name that is nearly an event's is a mistake, and not an event
+	// of the product's own.
+	strict bool
+	// regexp: matchers of tools are regular expressions, always.
+	regexp bool
+	// syntax of other matchers.
+	syntax hook.MatcherSyntax
+	// unit is that of a timeout that is a bare number.
+	unit time.Duration
+	// timeout is that of commands without one; 0 = as here.
+	timeout time.Duration
+	// protocol is how its hooks answer.
+	protocol hook.Protocol
+	// replies are the answers of its own that no protocol here reads; "" = none.
+	replies string
+	// settle changes a hook in a way of the product's own; name is that of the
+	// event in the file. nil = none.
+	settle func(h *hook.Hook, e *entry, name string)
+	// matcher translates a matcher before its tool names are; nil = none.
+	matcher func(pattern string) string
+	// settings: its files hold the settings that are read here.
+	settings bool
+}
+
+// configFile is a file of a product.
+type configFile struct {
+	pattern string
+	form    form
+}
+
+// form is what a file holds beside its hooks.
+type form uint8
+
+const (
+	formHooks    form = iota // nothing: `hooks`, or the events themselves
+	formSettings             // settings, of which `hooks` is one that may be missing
+	formManifest             // a plugin's description
+	formNamed                // tables of events by the name of a hook (antigravity)
+	formAction               // one hook: when this happens, then do that (kiro)
+)
+
+// products are all whose config files are read. Where a file could be of
+// several, the first is meant.
+var products = []*product{
+	&tenterhookConfig, &calibanConfig, &claudeConfig, &codexConfig, &geminiConfig, &copilotConfig,
+	&cursorConfig, &windsurfConfig, &kiroConfig, &factoryConfig, &antigravityConfig,
+}
+
+func productOf(name string) *product {
+	i := slices.IndexFunc(products, func(p *product) bool { return p.name == name })
+	if name == "" || i < 0 {
+		return nil
+	}
+	return products[i]
+}
+
+// configNames indexes the events' names of all products whose config files are
+// read. A name that differs from an event's in the letters' case alone is left
+// out: elsewhere it is a slip. The first product to claim a name keeps it.
+var configNames = func() map[string]Mapping {
+	index := make(map[string]Mapping)
+	for _, p := range products {
+		for name, n := range p.events.names {
+			near := hook.NearestEvent(name)
+			if _, taken := index[name]; taken || strings.EqualFold(name, string(near)) {
+				continue
+			}
+			index[name] = Mapping{Event: cmp.Or(n.event, hook.Event(name)), Matcher: n.matcher, Product: p.name}
+		}
+	}
+	return index
+}()
+
+// Products lists the products whose config files are read.
+func Products() []string {
+	names := make([]string, len(products))
+	for i, p := range products {
+		names[i] = p.name
+	}
+	return names
+}
+
+// sharedHandlerKeys are those of every product's handlers.
+var sharedHandlerKeys = []string{"type", "command", "args", "timeout", "name", "id", "description", "matcher"}
+
+// claudeHandlerKeys are those of Claude Code beside them.
+var claudeHandlerKeys = []string{
+	"if", "shell", "async", "async_rewake", "once", "status_message", "on_failure",
+	"url", "headers", "allowed_env_vars", "server", "tool", "input", "prompt", "model", "continue_on_block",
+}
+
+func (p *product) takes(key string) bool {
+	return slices.Contains(sharedHandlerKeys, key) || slices.Contains(p.keys, key)
+}
+
+// knows reports whether a name is an event of the product or of the table.
+func (p *product) knows(name string) bool {
+	_, own := p.events.names[name]
+	_, table := hook.Lookup(hook.Event(name))
+	return own || table
+}

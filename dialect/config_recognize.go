@@ -1,0 +1,264 @@
+package dialect
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// ConfigFiles are patterns (of path.Match, with slashes) for the config files
+// of all products in a project or in a plugin's root, in the order in which
+// they are best read. Not every file that fits declares hooks.
+func ConfigFiles() []string {
+	var patterns []string
+	for _, p := range products {
+		for _, f := range p.files {
+			if strings.HasPrefix(f.pattern, ".") && !slices.Contains(patterns, f.pattern) {
+				patterns = append(patterns, f.pattern)
+			}
+		}
+	}
+	return append(patterns, "hooks/hooks.json", "hooks.json", "plugin.json")
+}
+
+// recognized is whose file a file is, and what else it holds.
+type recognized struct {
+	product *product
+	form    form
+	by      evidence
+}
+
+// evidence is how strongly a path or a content speaks for a product.
+type evidence uint8
+
+const (
+	byName   evidence = iota // the file's name, which many products use, or events that several have
+	byFolder                 // it lies in the product's folder
+	byFile                   // the product has files of that very name
+	byMark                   // it has what only this product has
+)
+
+// recognize tells a file by its path and by its content. The product whose
+// folder it lies in is meant, unless the content is surely another's. Of a file
+// that cannot be parsed doc is nil.
+func recognize(name string, doc *node) (recognized, bool) {
+	place, placed := byPath(name)
+	if doc == nil {
+		return place, placed
+	}
+	if doc.at("$schema") != nil && doc.at("properties") != nil && doc.at("hooks") == nil {
+		return recognized{}, false // a JSON Schema
+	}
+	shape, shaped := byShape(doc)
+	switch {
+	case placed && place.form == formManifest:
+		return place, true
+	case !shaped: // nothing declared, which is fine for settings alone
+		return place, placed && place.form == formSettings
+	case !placed, place.by == byName:
+		if place.form == formSettings {
+			shape.form = formSettings
+		}
+		return shape, true
+	case shape.by == byMark && shape.product != place.product && !place.product.knowsSome(doc),
+		place.product == &antigravityConfig && shape.form != formNamed: // others share its folder
+		return shape, true
+	}
+	if shape.form == formNamed || shape.form == formAction {
+		place.form = shape.form
+	}
+	return place, true
+}
+
+// recognizeAs tells a file of which somebody says whose it is: p, nil for
+// nobody.
+func recognizeAs(p *product, name string, doc *node) (recognized, bool) {
+	f, known := recognize(name, doc)
+	if p == nil || known && f.by == byMark && !p.knowsSome(doc) {
+		return f, known
+	}
+	if f.product = p; !known && p.settings {
+		f.form = formSettings
+	}
+	return f, true
+}
+
+// byPath tells a file by its path.
+func byPath(name string) (recognized, bool) {
+	for _, p := range products {
+		for _, f := range p.files {
+			if matchesEnd(f.pattern, name) {
+				return recognized{p, f.form, byFile}, true
+			}
+		}
+	}
+	for _, part := range slices.Backward(strings.Split(path.Dir(name), "/")) {
+		for _, p := range products {
+			if slices.ContainsFunc(p.files, func(f configFile) bool { return f.speaksFor(part) }) {
+				return recognized{p, formHooks, byFolder}, true
+			}
+		}
+	}
+	switch base := path.Base(name); {
+	case base == "plugin.json":
+		return recognized{&claudeConfig, formManifest, byName}, true
+	case base == "settings.json" || base == "settings.local.json":
+		return recognized{&claudeConfig, formSettings, byName}, true
+	case strings.Contains(base, "hooks") && path.Ext(base) == ".json":
+		return recognized{&claudeConfig, formHooks, byName}, true
+	}
+	return recognized{}, false
+}
+
+// speaksFor reports whether a folder is the product's own.
+func (f configFile) speaksFor(folder string) bool {
+	first, _, _ := strings.Cut(f.pattern, "/")
+	shared := folder == ".github" || folder == ".agents"
+	return first == folder && strings.HasPrefix(folder, ".") && !shared && f.form != formManifest
+}
+
+// matchesEnd holds a pattern against the end of a path, part by part.
+func matchesEnd(pattern, name string) bool {
+	want, have := strings.Split(pattern, "/"), strings.Split(name, "/")
+	if len(have) < len(want) {
+		return false
+	}
+	for i, part := range have[len(have)-len(want):] {
+		if ok, _ := path.Match(want[i], part); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// byShape tells a file by its content: the names of its events, and keys that
+// only one product has.
+func byShape(doc *node) (recognized, bool) {
+	if when := doc.at("when"); when.isTable() && doc.at("then").isTable() {
+		return recognized{&kiroConfig, formAction, byMark}, true
+	}
+	events, at := eventTable(doc)
+	if events == nil {
+		if isNamed(doc) {
+			return recognized{&antigravityConfig, formNamed, byMark}, true
+		}
+		return recognized{}, false
+	}
+	form := formHooks
+	if at == atHooksKey && doc.at("description") == nil && doc.at("version") == nil {
+		form = formSettings
+	}
+	if p := byMarks(events); p != nil {
+		return recognized{p, form, byMark}, true
+	}
+	best, only := byEvents(events)
+	switch {
+	case best == nil:
+		return recognized{&claudeConfig, form, byName}, true
+	case !only: // camelCase, as several have it; this one promises the least
+		return recognized{&cursorConfig, form, byName}, true
+	}
+	return recognized{best, form, byMark}, true
+}
+
+// byEvents finds the product that has most of the events as names of its own,
+// and whether it is the only one.
+func byEvents(events *node) (best *product, only bool) {
+	most := 0
+	for _, p := range products {
+		n := 0
+		for _, e := range events.pairs() {
+			if _, own := p.events.names[e.key]; own {
+				n++
+			}
+		}
+		if n > most {
+			best, most, only = p, n, true
+		} else if n == most {
+			only = false
+		}
+	}
+	return best, only
+}
+
+// eventsAt is where a file has its events.
+type eventsAt uint8
+
+const (
+	atHooksKey eventsAt = iota
+	atRoot
+)
+
+// eventTable finds the table of events, or the list that some have in its
+// place; nil if there is none.
+func eventTable(doc *node) (*node, eventsAt) {
+	if hooks := doc.at("hooks"); hooks != nil {
+		if inner := hooks.at("hooks"); inner.isTable() {
+			hooks = inner
+		}
+		return hooks, atHooksKey
+	}
+	for _, p := range doc.pairs() {
+		if isEventName(p.key) && (p.node.list() != nil || p.node.isTable()) {
+			return doc, atRoot
+		}
+	}
+	return nil, atRoot
+}
+
+// isNamed reports whether a file holds tables of events by a hook's name.
+func isNamed(doc *node) bool {
+	for _, named := range doc.pairs() {
+		for _, p := range named.node.pairs() {
+			if antigravityConfig.knows(p.key) && p.node.list() != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isEventName(name string) bool {
+	if _, known := hook.Lookup(hook.Event(name)); known {
+		return true
+	}
+	return slices.ContainsFunc(products, func(p *product) bool { _, own := p.events.names[name]; return own })
+}
+
+func (p *product) knowsSome(doc *node) bool {
+	events, _ := eventTable(doc)
+	return slices.ContainsFunc(events.pairs(), func(e pair) bool { return p.knows(e.key) })
+}
+
+// byMarks finds the product that alone has a key which a handler has.
+func byMarks(events *node) *product {
+	for _, e := range events.pairs() {
+		for _, group := range e.node.list() {
+			handlers := []*node{group}
+			for _, inner := range []string{"hooks", "handlers"} {
+				handlers = append(handlers, group.at(inner).list()...)
+			}
+			if group.at("handlers") != nil {
+				return &calibanConfig
+			}
+			for _, h := range handlers {
+				for _, p := range h.pairs() {
+					if of := markOf[p.key]; of != nil {
+						return of
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// markOf are keys of handlers that only one product has.
+var markOf = map[string]*product{
+	"bash": &copilotConfig, "timeoutSec": &copilotConfig,
+	"failClosed": &cursorConfig, "loop_limit": &cursorConfig,
+	"show_output": &windsurfConfig, "working_directory": &windsurfConfig,
+	"commandWindows": &codexConfig, "cache_ttl_seconds": &kiroConfig,
+}

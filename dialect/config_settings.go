@@ -1,0 +1,72 @@
+package dialect
+
+import (
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// Settings are what a settings file says beside its hooks. A nil pointer, a nil
+// list and a zero value say nothing; an empty list allows none.
+type Settings struct {
+	DisableAllHooks           *bool
+	AllowManagedHooksOnly     *bool
+	AllowedHTTPHookURLs       []string
+	HTTPHookAllowedEnvVars    []string
+	AllowLocalHTTPHookTargets *bool
+	DefaultOnFailure          hook.FailurePolicy
+	Disabled                  []string // IDs of hooks
+	MaxAsync                  int      // hooks in the background at once
+	Breaker                   hook.BreakerSettings
+}
+
+// settingKeys are the keys of our own settings.
+var settingKeys = []string{
+	"disable_all_hooks", "allow_managed_hooks_only", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
+	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "hooks",
+}
+
+// settings reads the keys at the top of a settings file, in snake_case or in
+// camelCase. Other products' files have many more, but none that is nearly one
+// of these.
+func (r *configReader) settings(doc *node) {
+	e := r.newEntry("settings", doc)
+	s := &r.config.Settings
+	s.DisableAllHooks = e.choice("disable_all_hooks")
+	s.AllowManagedHooksOnly = e.choice("allow_managed_hooks_only")
+	s.AllowedHTTPHookURLs = e.strings("allowed_http_hook_urls")
+	s.HTTPHookAllowedEnvVars = e.strings("http_hook_allowed_env_vars")
+	s.AllowLocalHTTPHookTargets = e.choice("allow_local_http_hook_targets")
+	if r.p == &tenterhookConfig {
+		words := []string{string(hook.FailureContinue), string(hook.FailureBlock)}
+		s.DefaultOnFailure = hook.FailurePolicy(e.word("default_on_failure", words))
+		s.Disabled = e.strings("disabled")
+		if s.MaxAsync = e.integer("max_async"); s.MaxAsync < 0 {
+			e.fail("unknown_value", e.line("max_async"), "max_async", "want how many hooks may run in the background at once", "leave it out for the default")
+			s.MaxAsync = 0
+		}
+		s.Breaker = e.breaker()
+	}
+	known := make(map[string]bool, len(settingKeys))
+	for _, key := range settingKeys {
+		known[key] = true
+	}
+	for _, p := range doc.pairs() {
+		key := snake(p.key)
+		near := hook.Nearest(key, settingKeys)
+		hint := ""
+		if near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		if !known[key] && !isComment(p.key) && (near != "" || r.p == &tenterhookConfig) && !isEventName(p.key) {
+			r.note(hook.SeverityWarning, p.line, "unknown_key", quote(p.key)+": no such setting; it has no effect", hint)
+		}
+	}
+}
+
+// choice is a flag that may be left open.
+func (e *entry) choice(key string) *bool {
+	if e.get(key) == nil {
+		return nil
+	}
+	on := e.flag(key)
+	return &on
+}
