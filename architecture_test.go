@@ -27,9 +27,10 @@ var mayImport = map[string][]string{
 		"handler/command", "handler/webhook", "internal/match"},
 	"internal/match":   {},
 	"internal/process": {},
-	"internal/cli":     {"", "hook", "registry", "discovery"},
+	"internal/cli":     {"", "hook", "registry", "discovery", "trust"},
 	"cmd/":             {"internal/cli"},
 	"examples/":        {"", "hook", "registry"},
+	"hooktest":         {"hook", "registry"},
 	"testdata/":        {},
 	"":                 {"registry", "hook", "handler/"},
 }

@@ -79,8 +79,17 @@ func folderError(err error) error {
 
 func (t *osTree) close() { t.hooks.Close() }
 
+// entries lists the hooks folder itself by its path: os.Root would look at each
+// entry once more. Were the path another folder by now, these would be names
+// that nothing is found under.
 func (t *osTree) entries(path string) ([]entry, error) {
-	folder, err := t.open(path)
+	var folder *os.File
+	var err error
+	if path == "." {
+		folder, err = os.Open(t.dir + "/.")
+	} else {
+		folder, err = t.open(path)
+	}
 	if err != nil {
 		return nil, err
 	}

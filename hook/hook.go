@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -44,6 +45,16 @@ type Hook struct {
 	// Handler runs the hook. A loaded hook gets the one of its kind; an
 	// in-process hook brings its own.
 	Handler Handler
+}
+
+// Concerns is the event whose outcome the hook has a say in: its own, or for a
+// definition with a misspelt one the event that was most likely meant. Nobody
+// may take a guard that never runs for one that approves.
+func (h *Hook) Concerns() Event {
+	if _, known := Lookup(h.Event); known || h.State != StateInvalid {
+		return h.Event
+	}
+	return cmp.Or(NearestEvent(string(h.Event)), h.Event)
 }
 
 // Command is what a command hook runs.

@@ -68,7 +68,7 @@ func (r *Result) blocksByFailure() bool {
 	if r.Failure == "" || r.answered() || r.Status == StatusAsync || r.Hook.Async || r.Hook.AsyncRewake {
 		return false
 	}
-	info := Info(r.Hook.Event)
+	info := Info(r.Hook.Concerns())
 	if info.Block == BlockNothing || info.NoPolicy {
 		return false
 	}

@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 )
 
@@ -21,14 +22,8 @@ type Source struct {
 	Files func() []string
 }
 
-// ID is what a hook of that name is called everywhere: scope/name, and
-// plugin/package/name, so that packages keep apart.
-func (s Source) ID(name string) string {
-	if s.Package != "" {
-		return s.Scope.String() + "/" + s.Package + "/" + name
-	}
-	return s.Scope.String() + "/" + name
-}
+// ID is what a hook of that name is called everywhere; see [dialect.HookID].
+func (s Source) ID(name string) string { return dialect.HookID(s.Scope, s.Package, name) }
 
 // Parse reads a HOOK.md. It returns a hook for each event that the manifest
 // names, all with one ID, and never none: a manifest that cannot be read, or

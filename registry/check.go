@@ -79,7 +79,7 @@ func checkScopes(ctx context.Context, opts Options) (*Report, error) {
 
 // checkPath finds the definitions that a path means: a HOOK.md, a config file of
 // any product, or a folder of these.
-func checkPath(ctx context.Context, path string) ([]definition, []hook.Diagnostic, error) {
+func checkPath(ctx context.Context, path string) ([]*definition, []hook.Diagnostic, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, []hook.Diagnostic{unreadable(path, err)}, nil
@@ -101,7 +101,7 @@ func checkPath(ctx context.Context, path string) ([]definition, []hook.Diagnosti
 	if f.Problem != nil {
 		d.notes = append(d.notes, *f.Problem)
 	}
-	return []definition{d}, nil, nil
+	return []*definition{d}, nil, nil
 }
 
 // isConfig reports whether a file's name is one that config files have.
@@ -115,7 +115,7 @@ func isConfig(path string) bool {
 
 // checkFolder finds the hook folders in a folder, and the config files of a
 // project or a plugin whose root it is.
-func checkFolder(ctx context.Context, path string) ([]definition, []hook.Diagnostic, error) {
+func checkFolder(ctx context.Context, path string) ([]*definition, []hook.Diagnostic, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, []hook.Diagnostic{unreadable(path, err)}, nil
@@ -135,7 +135,7 @@ func checkFolder(ctx context.Context, path string) ([]definition, []hook.Diagnos
 
 // configFiles collects what config files declare.
 type configFiles struct {
-	definitions []definition
+	definitions []*definition
 	notes       []hook.Diagnostic
 	seen        map[string]bool
 }
@@ -159,7 +159,7 @@ func (c *configFiles) add(fsys fs.FS, folder, name, product string) {
 	root := filepath.FromSlash(dialect.PluginRoot(path))
 	src := dialect.ConfigSource{Scope: hook.ScopeDir, Product: product, Source: hook.Source{Path: path, Root: root}}
 	config := dialect.ReadConfig(src, data)
-	c.definitions = append(c.definitions, definition{path: path, hooks: config.Hooks, notes: config.Notes})
+	c.definitions = append(c.definitions, &definition{path: path, hooks: config.Hooks, notes: config.Notes})
 	if len(config.Refs) == 0 {
 		return
 	}

@@ -89,7 +89,7 @@ func (d *dispatch) take(picked picked) {
 		s := slot{pick: p}
 		if !p.run {
 			s.result = hook.Result{Hook: p.hook, Status: hook.StatusSkipped, Failure: p.failure,
-				Reason: p.why + ": " + p.detail}
+				Reason: p.why + ": " + p.detail, Hint: p.hint}
 		}
 		d.slots = append(d.slots, s)
 	}
@@ -107,7 +107,11 @@ func (d *dispatch) runAll(ctx context.Context) {
 		switch {
 		case !s.run:
 		case s.hook.Async || s.hook.AsyncRewake:
-			s.result = d.r.async.start(s.entry, d.call(s))
+			if c, failed := d.call(s); failed == nil {
+				s.result = d.r.async.start(s.entry, c)
+			} else {
+				s.result = *failed
+			}
 		case d.r.opts.Serial || s.hook.Rewrites:
 			d.runOne(ctx, s)
 			if d.adopt(s) && !d.encode() {
@@ -157,7 +161,11 @@ func (d *dispatch) runOne(ctx context.Context, s *slot) {
 	d.tell(Progress{Hook: s.hook, Phase: PhaseStarted})
 	select {
 	case d.r.parallel <- struct{}{}:
-		s.result = d.r.run(ctx, s.entry, d.call(s))
+		if c, failed := d.call(s); failed == nil {
+			s.result = d.r.run(ctx, s.entry, c)
+		} else {
+			s.result = *failed
+		}
 		<-d.r.parallel
 	case <-ctx.Done():
 		s.result = hook.Result{Hook: s.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: context.Cause(ctx)}
@@ -165,12 +173,19 @@ func (d *dispatch) runOne(ctx context.Context, s *slot) {
 	d.tell(Progress{Hook: s.hook, Phase: PhaseFinished, Result: &s.result})
 }
 
-func (d *dispatch) call(s *slot) *hook.Call {
-	c := &hook.Call{Hook: s.hook, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd}
+// call is what the hook's handler gets. It fails where the bytes that were
+// approved cannot be had.
+func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
+	h, err := d.r.sealed(s.entry, s.seal)
+	if err != nil {
+		return nil, &hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureUntrusted,
+			Reason: "what was approved cannot be run: " + err.Error(), Err: err}
+	}
+	c := &hook.Call{Hook: h, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd}
 	if d.observe != nil {
 		c.Progress = func(line string) { d.tell(Progress{Hook: s.hook, Phase: PhaseProgress, Line: line}) }
 	}
-	return c
+	return c, nil
 }
 
 // merge makes the outcome, and holds it against what hooks cannot know: the

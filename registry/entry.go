@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tenterhook/tenterhook/breaker"
@@ -20,6 +21,9 @@ type entry struct {
 	why     string
 	event   hook.Event // the event it is indexed under: that of the hook, or the one that it misspelt
 
+	definition *definition // nil = registered from Go
+	copies     sync.Map    // folder of an approved copy → *hook.Hook
+
 	matcher      *match.Matcher
 	rule         *match.Rule // nil = no `if`
 	ruleProblems []match.Problem
@@ -31,15 +35,10 @@ type entry struct {
 // prepare makes a hook selectable. The handler that the hook brings goes
 // before the one of its kind.
 func (r *Registry) prepare(h *hook.Hook) *entry {
-	e := &entry{hook: h, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Event}
-	info := hook.Info(h.Event)
-	if e.state == hook.StateInvalid && h.Event != "" {
-		if _, known := hook.Lookup(h.Event); !known {
-			e.event = cmp.Or(hook.NearestEvent(string(h.Event)), h.Event)
-		}
-	}
+	e := &entry{hook: h, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns()}
+	info := hook.Info(e.event)
 	pattern := h.Matcher
-	if hook.Info(e.event).MatcherField == "" {
+	if info.MatcherField == "" {
 		pattern = ""
 	}
 	e.matcher = match.Compile(pattern, match.MatcherOptions{Syntax: matcherSyntax[h.Syntax], Narrow: info.NarrowMatcher})
@@ -54,7 +53,9 @@ func (r *Registry) prepare(h *hook.Hook) *entry {
 	}
 	e.timeout = cmp.Or(h.Timeout, hook.DefaultTimeout(h.Kind, h.Event))
 	e.breaker = r.breakers.Get(breakerName(h), breaker.Settings{
-		Failures: h.Breaker.Failures, Cooldown: h.Breaker.Cooldown, ProbeTimeout: e.timeout,
+		Failures: h.Breaker.Failures, Cooldown: h.Breaker.Cooldown,
+		// Not that of the event: all events of a hook share its breaker.
+		ProbeTimeout: cmp.Or(h.Timeout, hook.DefaultTimeout(h.Kind, "")),
 	})
 	r.judge(e)
 	return e

@@ -26,6 +26,11 @@ type Options struct {
 	ManagedDir, UserDir, PluginsDir string
 	// Without leaves scopes out.
 	Without []hook.Scope
+	// StateDir is where approvals are kept; "" = $XDG_STATE_HOME/tenterhook.
+	StateDir string
+	// Approvals are files of approvals that the operator hands in, made by
+	// `tenterhook trust --export`, for machines that nobody sits at.
+	Approvals []string
 	// FS is where definitions are read from; nil = the machine's file system.
 	FS afero.Fs
 
@@ -83,6 +88,7 @@ func (o Options) withDefaults() Options {
 	o.Dirs = slices.Clone(o.Dirs)
 	o.Without = slices.Clone(o.Without)
 	o.Env = slices.Clone(o.Env)
+	o.Approvals = slices.Clone(o.Approvals)
 	o.Handlers = maps.Clone(o.Handlers)
 	o.MaxParallel = cmp.Or(max(o.MaxParallel, 0), max(32, 4*runtime.GOMAXPROCS(0)))
 	o.MaxAsync = cmp.Or(max(o.MaxAsync, 0), defaultMaxAsync)

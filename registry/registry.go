@@ -12,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/breaker"
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // Registry holds the hooks of a host and asks them. All its methods may be
@@ -41,6 +42,10 @@ type Registry struct {
 	loaded   []*entry
 	found    []hook.Diagnostic // of loading
 	inProc   []*entry
+
+	stores      []*trust.Store // the first is the one to approve in
+	snapshots   *trust.Snapshots
+	definitions []*definition
 }
 
 // enter counts a dispatch in.
@@ -99,7 +104,8 @@ func (r *Registry) List() []Listed {
 	}
 	list := make([]Listed, len(entries))
 	for i, e := range entries {
-		l := Listed{Hook: e.hook, State: e.state, Why: e.why, Breaker: e.breaker.Snapshot(), Timeout: e.timeout}
+		l := Listed{Hook: e.hook, Breaker: e.breaker.Snapshot(), Timeout: e.timeout}
+		l.State, l.Why, _ = e.standing()
 		if l.State == hook.StateReady {
 			if v := e.check.Verdict(); !v.Eligible {
 				l.State, l.Why = hook.StateIneligible, v.Why

@@ -50,7 +50,7 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 			e.check.Invalidate()
 		}
 	}
-	if e.hook.Once && result.Status != hook.StatusFailed && result.Status != hook.StatusCancelled {
+	if e.hook.Once && (result.Status == hook.StatusSuccess || result.Status == hook.StatusAsync) {
 		r.spend(e, c.Input.Common().SessionID)
 	}
 	return result

@@ -79,3 +79,111 @@ func TestF5FolderThatOthersCanWriteIsNotTrusted(t *testing.T) {
 		t.Errorf("%s %q %v", l.State, l.Why, reg.Diagnostics())
 	}
 }
+
+// approve approves every definition that needs it.
+func approve(t *testing.T, reg *registry.Registry) {
+	t.Helper()
+	for _, s := range reg.Subjects() {
+		seal, err := s.Seal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reg.Approvals().Approve(seal); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const projectGuard = `
+-- guard/HOOK.md --
++++
+event = "PreToolUse"
+command = "./guard.sh"
+on_failure = "block"
++++
+-- guard/guard.sh --
+#!/bin/sh
+. ./words.sh
+echo "$WORDS" >&2
+exit 2
+-- guard/words.sh --
+WORDS=approved
+`
+
+func TestF4EditedHookIsUntrustedAndItsPolicyApplies(t *testing.T) {
+	opts := scopes(t)
+	opts.StateDir = t.TempDir()
+	hooks := filepath.Join(opts.Workspace, ".tenterhook", "hooks")
+	put(t, hooks, projectGuard)
+	if err := os.Chmod(filepath.Join(hooks, "guard", "guard.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	reg := open(t, opts)
+	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny || out.Results[0].Failure != hook.FailureUntrusted {
+		t.Fatalf("before approval: %v %v", out.Verdict, ids(out))
+	}
+	approve(t, reg)
+	if out := dispatch(t, reg, bash("ls")); out.Results[0].Status != hook.StatusBlocked || out.Reason != "approved" {
+		t.Fatalf("approved: %q %v", out.Reason, ids(out))
+	}
+	if err := os.WriteFile(filepath.Join(hooks, "guard", "words.sh"), []byte("WORDS=edited\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := dispatch(t, reg, bash("ls"))
+	if out.Results[0].Failure != hook.FailureUntrusted || out.Verdict != hook.Deny || out.Results[0].Hint == "" {
+		t.Errorf("edited: %v %q %v", out.Verdict, out.Reason, ids(out))
+	}
+}
+
+func TestF3ApprovedBytesRunOrNothingDoes(t *testing.T) {
+	opts := scopes(t)
+	opts.StateDir = t.TempDir()
+	hooks := filepath.Join(opts.Workspace, ".tenterhook", "hooks")
+	put(t, hooks, `
+-- a-swaps/HOOK.md --
++++
+event = "PreToolUse"
+command = "./swap.sh"
+rewrites = true
++++
+-- a-swaps/swap.sh --
+#!/bin/sh
+echo 'WORDS=swapped' > "$TENTERHOOK_PROJECT_DIR/.tenterhook/hooks/guard/words.sh"
+`+projectGuard)
+	for _, script := range []string{"guard/guard.sh", "a-swaps/swap.sh"} {
+		if err := os.Chmod(filepath.Join(hooks, script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reg := open(t, opts)
+	approve(t, reg)
+	// The first hook swaps a file of the second between its check and its start.
+	out := dispatch(t, reg, bash("ls"))
+	ran := out.Results[1].Status == hook.StatusBlocked && out.Reason == "approved"
+	refused := out.Results[1].Failure == hook.FailureUntrusted
+	if out.Results[0].Status != hook.StatusSuccess || !ran && !refused || out.Verdict != hook.Deny {
+		t.Errorf("%q %v", out.Reason, ids(out))
+	}
+}
+
+func TestF7UnapprovedHookSwitchesNoneOfItsNameOff(t *testing.T) {
+	opts := scopes(t)
+	opts.StateDir = t.TempDir()
+	put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
+	hooks := filepath.Join(opts.Workspace, ".tenterhook", "hooks")
+	put(t, hooks, denies("guard"))
+	reg := open(t, opts)
+	want := func(when string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", when, diff)
+		}
+	}
+	want("unapproved", "user/guard blocked", "project/guard skipped untrusted")
+	approve(t, reg)
+	want("approved", "user/guard skipped", "project/guard blocked")
+	if err := os.WriteFile(filepath.Join(hooks, "guard", "added"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want("edited", "user/guard blocked", "project/guard skipped untrusted")
+}

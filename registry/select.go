@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // Selection says who would run for an input, in order. It is a view of the
@@ -102,7 +103,9 @@ type pick struct {
 	failure   hook.Failure // of one that should have run and cannot
 	why       string       // of one that does not run, in a word
 	detail    string
-	by        string // what its `if` rule saw
+	hint      string
+	by        string      // what its `if` rule saw
+	seal      *trust.Seal // what was approved; nil = nothing had to be
 }
 
 type picked struct{ hooks []pick }
@@ -151,10 +154,13 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call) pick {
 		p.why, p.detail, p.failure = string(hook.StateInvalid), err.Error(), hook.FailureInvalid
 		return p
 	}
-	if e.state != hook.StateReady {
-		p.why, p.detail, p.failure = string(e.state), e.why, stateFailure(e.state)
+	state, why, verdict := e.standing()
+	if state != hook.StateReady {
+		p.why, p.detail, p.failure = string(state), why, stateFailure(state)
+		p.hint = verdict.Hint
 		return p
 	}
+	p.seal = verdict.Seal
 	if e.hook.Once && r.spent(e, in.Common().SessionID) {
 		p.concerned, p.why, p.detail = false, "once", "it has run in this session"
 		return p

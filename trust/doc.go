@@ -1,8 +1,66 @@
 // Package trust decides whether a definition may run here.
 //
-// Stage: between parsing and registering. The registry asks it for each scope
-// and each hook folder; it runs and expands nothing.
+// Stage: between parsing and registering, and once more at each dispatch. The
+// registry asks it for each scope and each hook folder, the command line
+// approves with it. It imports package hook alone, and it runs, expands and
+// connects to nothing.
 //
-// The managed and the user scope are trusted for who owns them: files that
-// somebody else could have written are not taken at their word.
+// # Two kinds of trust
+//
+// The managed and the user scope are trusted for who owns them: [Owners]
+// refuses files that somebody else could have written, or whose folder somebody
+// else could replace, all the way up to the root.
+//
+// What comes with a workspace or a package runs only after somebody approved
+// it. An approval binds the definition ([Define]: what runs, when and with what
+// policy) and every byte of the hook's folder: names, contents, execute bits
+// and links. Empty folders are not bound. Files outside of the folder are bound
+// if [Subject.Files] names them; [NamedFiles] finds those that a command line
+// names. What they load in turn, a package.json for instance, is not bound.
+//
+// Approvals are kept in a [Store] outside of the workspace, by the workspace's
+// canonical path, the hook's ID and its file. Another checkout of the same
+// content is another workspace, and needs an approval of its own. The one
+// exception is made on purpose: [Export] writes approvals that hold wherever
+// the content is found, for machines that nobody sits at. Such a file is opened
+// with [OpenFile], and refused where it lies in the workspace that it approves:
+// there, whoever changes a hook could change its approval as well.
+//
+// A store that is damaged, or that others can write, approves nothing and is
+// left as it is.
+//
+// # From the check to the run
+//
+// Reading a hook's folder makes a [Seal]: digests to be judged and approved,
+// and the identity of every file (device, inode, size, times of change, mode)
+// so that [Seal.Intact] can tell for a stat a file that nothing moved. A
+// [Guard] does both: it keeps a verdict for as long as seal and stores hold and
+// judges anew when they do not. A file's times tell nothing if it changed in
+// the very moment in which it was read, so the seal of a file that is younger
+// than a tenth of a second (two seconds, where times are whole seconds) does
+// not hold yet.
+//
+// Between that check and the start of a process there is time to swap a script.
+// [Snapshots] closes it: the approved bytes are copied, and held against their
+// digests, into a private folder outside of the workspace, and run from there.
+// So the bytes that were approved run, or nothing does. For a hook this means:
+//
+//   - its working directory and HOOK_DIR are the copy: ./run.sh, . ./lib.sh and
+//     $HOOK_DIR/data.json work, ../other and the hook's original path do not
+//     lead to approved bytes, TENTERHOOK_PROJECT_DIR is the way to the project;
+//   - the copy is read-only; whatever a hook keeps goes elsewhere. In the
+//     original, a file that a hook writes beside itself ends its approval;
+//   - a link out of the folder, to a file of the same workspace, is a copy of
+//     that file;
+//   - the folder of the copies must not be on a file system mounted noexec.
+//
+// Files that [Subject.Files] names are run where they lie. For those, and
+// without Snapshots, the check is as near to the start as the caller puts it; a
+// process that holds such a file mapped for writing can change it unseen.
+//
+// # Windows
+//
+// A lower tier: access lists are not read, so ownership is not judged; a seal
+// knows sizes and modification times alone, which a program can set back; and
+// there is no execute bit.
 package trust

@@ -112,8 +112,10 @@ func contained(h *hook.Hook, path string) *hook.Error {
 	if err != nil || real == path {
 		return nil // starting it says what is wrong
 	}
-	if realRoot, err := filepath.EvalSymlinks(root); err == nil && within(realRoot, real) {
-		return nil
+	for _, allowed := range []string{root, h.Source.Dir} {
+		if realDir, err := filepath.EvalSymlinks(allowed); err == nil && within(realDir, real) {
+			return nil
+		}
 	}
 	return &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("%s is a link out of %s", path, root),
 		Hint: "put the program itself there, or name its full path in the command"}

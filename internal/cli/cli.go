@@ -69,11 +69,12 @@ func (a *app) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringArrayVar(&a.opts.Dirs, "dir", nil, "a folder of <name>/HOOK.md to load as well (repeatable)")
 	flags.StringVar(&a.opts.Workspace, "workspace", ".", "the project's root")
+	flags.StringArrayVar(&a.opts.Approvals, "approvals", nil, "a file of approvals, made by 'trust --export' (repeatable)")
 	flags.BoolVar(&a.opts.NoHooks, "no-hooks", false, "switch every hook off, and say so")
 	flags.BoolVar(&a.json, "json", false, "print JSON for scripts")
 	_ = root.MarkPersistentFlagDirname("dir")
 	_ = root.MarkPersistentFlagDirname("workspace")
-	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand())
+	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand())
 	return root
 }
 

@@ -100,8 +100,3 @@ func staticProgram(b *testing.B) string {
 	}
 	return program
 }
-func runPlain(b *testing.B, argv []string) { 
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	process.Run(ctx, process.Spec{Argv: argv, Env: os.Environ(), Stdin: payload, Timeout: time.Minute})
-}

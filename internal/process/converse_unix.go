@@ -14,9 +14,11 @@ const (
 	// behind. Together they stay below the 250 ms that Run promises.
 	settleFor = 140 * time.Millisecond
 	sweepFor  = 70 * time.Millisecond
-	// guardAfter is how long a child must have run before a guard is worth its price. Until then
-	// the death of the host ends the child itself, though not the child's own children.
-	guardAfter = 10 * time.Millisecond
+	// A guard has its price. So a child gets one only when it has run for guardSoon and has children
+	// of its own, or for guardLate. Until then, on Linux, the death of the host ends the child
+	// itself, though not the child's own children.
+	guardSoon = 5 * time.Millisecond
+	guardLate = 15 * time.Millisecond
 )
 
 // stage is how far the conversation with a child has come.
@@ -85,8 +87,7 @@ func (c *child) tick(now time.Time) {
 		c.stage, c.due = draining, now.Add(drainFor)
 		return
 	case !c.guardAt.IsZero() && !now.Before(c.guardAt):
-		c.guardAt = time.Time{}
-		c.guarded = guards.add(c.pid)
+		c.seekGuard(now)
 	}
 	if c.due.IsZero() || now.Before(c.due) {
 		return
@@ -98,11 +99,22 @@ func (c *child) tick(now time.Time) {
 	case stopping:
 		c.kill()
 	case draining:
-		c.res.Warnings = append(c.res.Warnings, "a background process held an output open after the command had ended")
+		c.held = true
 		c.stage = over
 	case killed:
 		c.stage = over
 	}
+}
+
+// seekGuard puts the child under guard, if it is time for that.
+func (c *child) seekGuard(now time.Time) {
+	if !c.looked && !mayHaveChildren(c.pid) {
+		c.looked = true
+		c.guardAt = now.Add(guardLate - guardSoon)
+		return
+	}
+	c.guardAt = time.Time{}
+	c.guarded = guards.add(c.pid)
 }
 
 // stop asks the whole group to end. SIGCONT is for those that were stopped: they could not hear it.

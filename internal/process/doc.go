@@ -37,8 +37,9 @@
 //	polite stop before the kill       SIGTERM            SIGTERM          –
 //
 // The guard is a shell that waits on a pipe from the host, and kills the groups when that pipe breaks.
-// There is at most one, and only while a child runs that has been running for [guardAfter]; without
-// /bin/sh there is none. Until then a host's death ends the child, but not what the child started.
+// There is at most one, and only while a child needs it: one that has run for 5 ms and has children, or
+// for 15 ms. Until then a host's death ends, on Linux, the child but not what the child started. Without
+// /bin/sh there is no guard.
 // Children that left the group (a daemon that called setsid) are found, from Linux 5.3 on, by a variable
 // in their environment, [RunVariable]: one that wipes its environment escapes. This is hygiene, no jail.
 package process

@@ -13,6 +13,15 @@ import (
 // counts: while the leader is not reaped its pid, which is the group's, can not be anybody else's.
 func (c *child) finish() {
 	left := c.sweep(time.Now().Add(sweepFor))
+	if c.held && len(left) == 0 && sweepFinds {
+		// Nobody of ours holds it. Another child of the host, still about to execute, may: such a
+		// one closes it any moment.
+		c.held, c.stage, c.due = false, draining, time.Now().Add(drainFor/2)
+		c.converse()
+	}
+	if c.held {
+		c.res.Warnings = append(c.res.Warnings, "a background process held an output open after the command had ended")
+	}
 	c.tell(left)
 	if c.guarded {
 		guards.remove(c.pid)

@@ -72,8 +72,6 @@ func (g *guard) say(op byte, group int) error {
 }
 
 func (g *guard) start() error {
-	forking.Lock()
-	defer forking.Unlock()
 	r, w, err := newPipe()
 	if err != nil {
 		return err

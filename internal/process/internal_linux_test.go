@@ -41,7 +41,7 @@ func TestExitIsSeenWithoutAPidfd(t *testing.T) {
 }
 
 func TestSpanHasAChild(t *testing.T) {
-	cmd := exec.Command("/bin/sh", "-c", "sleep 60")
+	cmd := exec.Command("/bin/sh", "-c", "exec sleep 60")
 	census := openCensus()
 	defer unix.Close(census)
 	before := lastPID(census)
@@ -80,7 +80,7 @@ func TestSpanHasAChild(t *testing.T) {
 
 func TestGuardThatIsKilledIsMissedByNobody(t *testing.T) {
 	group := func() *exec.Cmd {
-		cmd := exec.Command("/bin/sh", "-c", "sleep 60")
+		cmd := exec.Command("/bin/sh", "-c", "exec sleep 60")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -16,14 +15,15 @@ import (
 
 // run runs one child. Its error is the system's, for a child that could not be started.
 func run(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
+	runtime.LockOSThread() // the child dies with the thread that forked it: see doc.go
+	defer runtime.UnlockOSThread()
+
 	c := newChild(s, token, deadline)
 	if err := c.wait.open(); err != nil {
 		return Result{}, err
 	}
 	defer c.closeAll()
-	err := c.begin()
-	defer runtime.UnlockOSThread()
-	if err != nil {
+	if err := c.begin(); err != nil {
 		return Result{}, err
 	}
 	if err := c.attend(); err != nil { // no memory
@@ -56,9 +56,11 @@ type child struct {
 
 	stage   stage
 	due     time.Time // when this stage ends; zero: never
-	guardAt time.Time // when the guard is to be told of it; zero: it has been
+	guardAt time.Time // when to see whether it needs the guard; zero: that is settled
+	looked  bool      // it was seen to need none so far
 	guarded bool
 	exited  bool
+	held    bool // by others than the leader: an output
 }
 
 // The events of a child. The first three are its descriptors 0 to 2.
@@ -83,17 +85,8 @@ func newChild(s *Spec, token string, deadline time.Time) *child {
 	return c
 }
 
-// forking is held while a child's ends are open in the host, so that no other child gets a copy: it
-// would close it when it executes, but that can be long after, and until then the output has no end.
-// The system forks one at a time anyway.
-var forking sync.Mutex
-
-// begin opens the pipes and starts the child. It binds the goroutine to its thread, with which the
-// child would die (see doc.go), and leaves it so; but not while it still waits for its turn.
+// begin opens the pipes and starts the child.
 func (c *child) begin() error {
-	forking.Lock()
-	defer forking.Unlock()
-	runtime.LockOSThread()
 	defer c.closeTheirs()
 	if err := c.open(); err != nil {
 		return err
@@ -133,7 +126,7 @@ func (c *child) start() error {
 		return err
 	}
 	c.pid, c.exit, c.res.Started = pid, exit, true
-	c.guardAt = time.Now().Add(guardAfter)
+	c.guardAt = time.Now().Add(guardSoon)
 	leaders.note(pid)
 	return nil
 }

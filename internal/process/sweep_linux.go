@@ -9,6 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// sweepFinds tells that sweep returns what it found.
+const sweepFinds = true
+
 // stray is a leftover on its way out.
 type stray struct {
 	leftover
@@ -158,6 +161,12 @@ func status(pid int) (name string, alive bool) {
 	}
 	state := stat[end+2]
 	return string(stat[open+1 : end]), state != 'Z' && state != 'X'
+}
+
+// mayHaveChildren tells whether a process has started others, if the kernel is built to say.
+func mayHaveChildren(pid int) bool {
+	list, err := os.ReadFile(procFile(pid, "task/"+strconv.Itoa(pid)+"/children"))
+	return err != nil || len(list) > 0
 }
 
 func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }

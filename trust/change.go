@@ -1,0 +1,151 @@
+package trust
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// ChangeKind is what happened to a part of a subject.
+type ChangeKind string
+
+const (
+	ChangeField   ChangeKind = "field"   // of the definition; Old and New are JSON, "" = not declared
+	ChangeAdded   ChangeKind = "added"   // a file; New says what it is
+	ChangeRemoved ChangeKind = "removed" // a file; Old says what it was
+	ChangeContent ChangeKind = "content" // of a file; Old and New say what it was and is
+	ChangeMode    ChangeKind = "mode"    // a file may be executed now, or may not any more
+)
+
+// Change is one difference between what was approved and what is there.
+type Change struct {
+	Kind ChangeKind `json:"kind"`
+	Name string     `json:"name"` // of the field or the file
+	Old  string     `json:"old,omitempty"`
+	New  string     `json:"new,omitempty"`
+}
+
+// String is a sentence without its end: "run.sh changed".
+func (c Change) String() string {
+	name := show(c.Name)
+	switch {
+	case c.Kind == ChangeField && c.Old == "":
+		return fmt.Sprintf("its %s was added (%s)", name, clip(c.New))
+	case c.Kind == ChangeField && c.New == "":
+		return fmt.Sprintf("its %s was removed (%s)", name, clip(c.Old))
+	case c.Kind == ChangeField:
+		return fmt.Sprintf("its %s changed from %s to %s", name, clip(c.Old), clip(c.New))
+	case c.Kind == ChangeMode:
+		return fmt.Sprintf("%s became %s", name, c.New)
+	case c.Kind == ChangeContent:
+		return name + " changed"
+	}
+	return fmt.Sprintf("%s was %s", name, c.Kind)
+}
+
+// clip keeps a sentence short and harmless.
+func clip(s string) string {
+	const limit = 80
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit]) + "…"
+	}
+	return show(s)
+}
+
+// changes lists the differences between an approval and what is there now,
+// those of the definition first. The zero Approval is nothing, of which
+// everything differs.
+func changes(old, now *Approval) []Change {
+	list := fieldChanges(old.Definition, now.Definition)
+	list = fileChanges(list, old.Folder, now.Folder)
+	return fileChanges(list, old.Files, now.Files)
+}
+
+// same reports whether an approval binds exactly what is there now.
+func (a *Approval) same(now *Seal) bool {
+	return string(a.Definition) == string(now.definition) && slices.Equal(a.Folder, now.folder) && slices.Equal(a.Files, now.files)
+}
+
+// fieldChanges compares definitions entry by entry, field by field. What is no
+// definition of Define is compared as one field.
+func fieldChanges(old, now json.RawMessage) []Change {
+	if string(old) == string(now) {
+		return nil
+	}
+	before, ok := entries(old)
+	after, also := entries(now)
+	if !ok || !also {
+		return []Change{{ChangeField, "definition", string(old), string(now)}}
+	}
+	var list []Change
+	for i := range max(len(before), len(after)) {
+		var a, b map[string]json.RawMessage
+		suffix := ""
+		if i < len(before) {
+			a = before[i]
+		}
+		if i < len(after) {
+			b = after[i]
+		}
+		if max(len(before), len(after)) > 1 {
+			suffix = fmt.Sprintf(" of hook %d", i+1)
+		}
+		fields := maps.Clone(a)
+		if fields == nil {
+			fields = make(map[string]json.RawMessage)
+		}
+		maps.Copy(fields, b)
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			if string(a[name]) != string(b[name]) {
+				list = append(list, Change{ChangeField, name + suffix, string(a[name]), string(b[name])})
+			}
+		}
+	}
+	return list
+}
+
+func entries(definition json.RawMessage) (list []map[string]json.RawMessage, ok bool) {
+	if len(definition) == 0 {
+		return nil, true
+	}
+	return list, json.Unmarshal(definition, &list) == nil
+}
+
+// fileChanges appends the differences of two lists that are sorted by name.
+func fileChanges(list []Change, old, now []File) []Change {
+	for len(old)+len(now) > 0 {
+		switch {
+		case len(now) == 0 || len(old) > 0 && old[0].Name < now[0].Name:
+			list = append(list, Change{ChangeRemoved, old[0].Name, old[0].describe(), ""})
+			old = old[1:]
+			continue
+		case len(old) == 0 || now[0].Name < old[0].Name:
+			list = append(list, Change{ChangeAdded, now[0].Name, "", now[0].describe()})
+			now = now[1:]
+			continue
+		}
+		a, b := old[0], now[0]
+		old, now = old[1:], now[1:]
+		name := a.Name
+		switch {
+		case a.Missing && !b.Missing:
+			list = append(list, Change{ChangeAdded, name, "", b.describe()})
+		case b.Missing && !a.Missing:
+			list = append(list, Change{ChangeRemoved, name, a.describe(), ""})
+		case a.Size != b.Size || a.describe() != b.describe():
+			list = append(list, Change{ChangeContent, name, a.describe(), b.describe()})
+		}
+		if a.Exec != b.Exec && !a.Missing && !b.Missing {
+			list = append(list, Change{ChangeMode, name, mode(a), mode(b)})
+		}
+	}
+	return list
+}
+
+func mode(f File) string {
+	if f.Exec {
+		return "executable"
+	}
+	return "not executable"
+}

@@ -1,0 +1,46 @@
+package trust_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/trust"
+)
+
+// approverEnv makes the test binary approve, in the store that it names, its arguments.
+const approverEnv = "TRUST_TEST_APPROVE"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(approverEnv); dir != "" {
+		if err := approveAll(dir, os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// approveAll approves a hook without files for each of roots, one by one.
+func approveAll(dir string, roots []string) error {
+	store, err := trust.Open(dir)
+	if err != nil {
+		return err
+	}
+	for _, root := range roots {
+		definition, err := trust.Define(&hook.Hook{Event: hook.EventStop, Kind: hook.KindHTTP})
+		if err != nil {
+			return err
+		}
+		seal, err := trust.Subject{ID: "project/x", Root: root, Path: root + "/settings.json", Definition: definition}.Seal()
+		if err != nil {
+			return err
+		}
+		if err := store.Approve(seal); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,318 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// What a seal takes at most, folder and further files together.
+const (
+	MaxFiles = 4096     // folders count as well
+	MaxBytes = 64 << 20 // of content
+
+	maxDepth = 32 // folders within folders
+)
+
+// reader reads what a subject binds.
+type reader struct {
+	subject *Subject
+	root    string // canonical
+	dir     *os.Root
+
+	folder, files []File
+	names         map[string]bool // of files
+	watch         []watched
+	count         int
+	bytes         int64
+}
+
+func (r *reader) read() error {
+	if r.subject.Dir != "" {
+		// The dot keeps a pipe of that name from being waited for.
+		dir, err := os.OpenRoot(r.subject.Dir + "/.")
+		if err != nil {
+			return asProblem(r.subject.Dir, err)
+		}
+		defer dir.Close()
+		r.dir = dir
+		if err := r.readFolder(".", 0); err != nil {
+			return err
+		}
+	}
+	for _, path := range r.subject.Files {
+		if err := r.readNamed(path); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(r.folder, byName)
+	slices.SortFunc(r.files, byName)
+	return nil
+}
+
+// readFolder reads a folder of the hook's, and all that is in it.
+func (r *reader) readFolder(rel string, depth int) error {
+	path := r.path(rel)
+	if depth > maxDepth {
+		return &Problem{CodeTooLarge, path, fmt.Sprintf("lies more than %d folders deep", maxDepth), "keep the hook's folder flat"}
+	}
+	entries, at, err := r.list(rel, path)
+	if err != nil {
+		return err
+	}
+	r.watch = append(r.watch, watched{path: path, name: rel, follow: rel == ".", stamp: at})
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		child := e.Name()
+		if rel != "." {
+			child = rel + "/" + child
+		}
+		switch e.Type() {
+		case fs.ModeDir:
+			err = r.readFolder(child, depth+1)
+		case fs.ModeSymlink:
+			err = r.readLink(child)
+		case 0:
+			err = r.readFile(child)
+		default:
+			err = notAFile(r.path(child), e.Type())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list returns a folder's entries, unless there are more than may be taken.
+func (r *reader) list(rel, path string) ([]fs.DirEntry, stamp, error) {
+	f, err := r.dir.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, stamp{}, asProblem(path, err)
+	}
+	defer f.Close()
+	at, err := stampOfFile(f)
+	if err != nil {
+		return nil, stamp{}, asProblem(path, err)
+	}
+	var entries []fs.DirEntry
+	for {
+		some, err := f.ReadDir(256)
+		entries = append(entries, some...)
+		if r.count+len(entries) > MaxFiles {
+			return nil, stamp{}, tooMany(r.subject.Dir)
+		}
+		if err == io.EOF {
+			r.count += len(entries)
+			return entries, at, nil
+		}
+		if err != nil {
+			return nil, stamp{}, asProblem(path, err)
+		}
+	}
+}
+
+func (r *reader) readFile(rel string) error {
+	path := r.path(rel)
+	f, err := r.dir.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return asProblem(path, err)
+	}
+	defer f.Close()
+	file, at, err := r.digest(f, path)
+	if err != nil {
+		return err
+	}
+	file.Name = rel
+	r.folder = append(r.folder, file)
+	r.watch = append(r.watch, watched{path: path, name: rel, stamp: at})
+	return nil
+}
+
+// readLink takes a link that stays in the folder as it is: what it leads to is
+// bound by itself. One to a file elsewhere below the root is taken with that
+// file's content.
+func (r *reader) readLink(rel string) error {
+	path := r.path(rel)
+	at, err := stampOf(path, false)
+	if err != nil {
+		return asProblem(path, err)
+	}
+	target, err := r.dir.Readlink(rel)
+	if err != nil {
+		return asProblem(path, err)
+	}
+	r.watch = append(r.watch, watched{path: path, name: rel, stamp: at})
+	if _, err := r.dir.Stat(rel); err == nil || errors.Is(err, fs.ErrNotExist) {
+		r.folder = append(r.folder, File{Name: rel, Link: target})
+		return nil
+	}
+	f, err := r.openEnd(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	file, at, err := r.digest(f, path)
+	if err != nil {
+		return err
+	}
+	file.Name, file.Link = rel, target
+	r.folder = append(r.folder, file)
+	r.watch = append(r.watch, watched{path: path, name: rel, follow: true, stamp: at})
+	return nil
+}
+
+// openEnd opens what a link leads to, below the root.
+func (r *reader) openEnd(path string) (*os.File, error) {
+	end, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, &Problem{CodeEscapes, path, "is a link out of its folder that cannot be followed", "put the file itself in its place"}
+	}
+	rel, err := filepath.Rel(r.root, end)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, &Problem{CodeEscapes, path, "is a link out of " + show(r.root), "put the file itself in its place"}
+	}
+	if info, err := os.Lstat(end); err == nil && !info.Mode().IsRegular() {
+		return nil, &Problem{CodeEscapes, path, "is a link out of its folder, and not to a file", "put what it leads to in its place"}
+	}
+	root, err := os.OpenRoot(r.root)
+	if err != nil {
+		return nil, asProblem(path, err)
+	}
+	defer root.Close()
+	f, err := root.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, asProblem(path, err)
+	}
+	return f, nil
+}
+
+// readNamed reads a file outside of the folder, wherever links lead: it is its
+// content that is bound.
+func (r *reader) readNamed(path string) error {
+	name := r.subject.nameOf(path)
+	if r.names[name] {
+		return nil
+	}
+	r.names[name] = true
+	if r.count++; r.count > MaxFiles {
+		return tooMany(r.subject.Path)
+	}
+	info, err := os.Stat(path)
+	if absent(err) {
+		r.files = append(r.files, File{Name: name, Missing: true})
+		r.watch = append(r.watch, watched{path: path, name: name, follow: true, gone: true})
+		return nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return notAFile(path, info.Mode().Type())
+	}
+	if err != nil {
+		return asProblem(path, err)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return asProblem(path, err)
+	}
+	defer f.Close()
+	file, at, err := r.digest(f, path)
+	if err != nil {
+		return err
+	}
+	file.Name = name
+	r.files = append(r.files, file)
+	r.watch = append(r.watch, watched{path: path, name: name, follow: true, stamp: at})
+	return nil
+}
+
+// digest hashes an open file. What it returns is of the file that is open; that
+// the path still means it is for the seal to find out.
+func (r *reader) digest(f *os.File, path string) (File, stamp, error) {
+	at, err := stampOfFile(f)
+	if err != nil {
+		return File{}, at, asProblem(path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return File{}, at, asProblem(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return File{}, at, notAFile(path, info.Mode().Type())
+	}
+	if r.bytes+info.Size() > MaxBytes {
+		return File{}, at, tooLarge(path)
+	}
+	sum, size, err := hashed(f, MaxBytes-r.bytes)
+	if err != nil {
+		return File{}, at, asProblem(path, err)
+	}
+	if r.bytes += size; r.bytes > MaxBytes {
+		return File{}, at, tooLarge(path)
+	}
+	return File{Size: size, SHA256: sum, Exec: info.Mode().Perm()&0o111 != 0}, at, nil
+}
+
+func (r *reader) path(rel string) string {
+	if rel == "." {
+		return r.subject.Dir
+	}
+	return r.subject.Dir + string(filepath.Separator) + filepath.FromSlash(rel)
+}
+
+var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// hashed is the digest, in hex, and the size of what src holds. It stops
+// reading soon after limit.
+func hashed(src io.Reader, limit int64) (string, int64, error) {
+	buf := buffers.Get().(*[64 << 10]byte)
+	defer buffers.Put(buf)
+	h, size := sha256.New(), int64(0)
+	for size <= limit {
+		n, err := src.Read(buf[:])
+		h.Write(buf[:n])
+		size += int64(n)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", size, err
+		}
+	}
+	var sum [sha256.Size]byte
+	return hex.EncodeToString(h.Sum(sum[:0])), size, nil
+}
+
+// absent reports whether err says that a path leads nowhere.
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+
+func tooMany(path string) *Problem {
+	return &Problem{CodeTooLarge, path, fmt.Sprintf("holds more than the %d files that can be approved", MaxFiles),
+		"keep what the hook does not need elsewhere, or ship dependencies as one file"}
+}
+
+func tooLarge(path string) *Problem {
+	return &Problem{CodeTooLarge, path, fmt.Sprintf("is more than the %d MiB that can be approved, with what lies beside it", MaxBytes>>20),
+		"keep data elsewhere"}
+}
+
+func notAFile(path string, mode fs.FileMode) *Problem {
+	what := "a device"
+	switch mode & (fs.ModeDir | fs.ModeNamedPipe | fs.ModeSocket) {
+	case fs.ModeDir:
+		what = "a folder"
+	case fs.ModeNamedPipe:
+		what = "a pipe"
+	case fs.ModeSocket:
+		what = "a socket"
+	}
+	return &Problem{CodeNotAFile, path, "is " + what + ", which cannot be approved", "remove it, or put a regular file in its place"}
+}

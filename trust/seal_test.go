@@ -1,0 +1,302 @@
+package trust_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/trust"
+)
+
+func TestF3IntactTellsWhateverMoves(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(w *workspace)
+		intact bool
+	}{
+		{"nothing", func(w *workspace) {}, true},
+		{"a read", func(w *workspace) { _, _ = os.ReadFile(w.path("run.sh")) }, true},
+		{"a file beside the folder", func(w *workspace) { w.write("/.tenterhook/x", "", 0o644) }, true},
+		{"an edit of the same length, with the old times set back", func(w *workspace) {
+			info, err := os.Stat(w.path("run.sh"))
+			must(w.t, err)
+			w.write("run.sh", "#!/bin/sh\necho odl\n", 0o755)
+			must(w.t, os.Chtimes(w.path("run.sh"), info.ModTime(), info.ModTime()))
+		}, false},
+		{"a file put in the place of another, with its times", func(w *workspace) {
+			info, err := os.Stat(w.path("run.sh"))
+			must(w.t, err)
+			w.write("/new.sh", "#!/bin/sh\necho odl\n", 0o755)
+			must(w.t, os.Chtimes(w.path("/new.sh"), info.ModTime(), info.ModTime()))
+			must(w.t, os.Rename(w.path("/new.sh"), w.path("run.sh")))
+		}, false},
+		{"a mode", func(w *workspace) { must(w.t, os.Chmod(w.path("run.sh"), 0o711)) }, false},
+		{"a file in a subfolder", func(w *workspace) { w.write("lib/x.sh", "new", 0o644) }, false},
+		{"a file added", func(w *workspace) { w.write("lib/new.sh", "", 0o644) }, false},
+		{"a file removed", func(w *workspace) { w.remove("lib/x.sh") }, false},
+		{"a link", func(w *workspace) { w.remove("alias"); w.link("HOOK.md", "alias") }, false},
+		{"a link, and back", func(w *workspace) { w.remove("alias"); w.link("run.sh", "alias") }, false},
+		{"a file that a link leads to", func(w *workspace) { w.write("/.tenterhook/lib.sh", "new", 0o644) }, false},
+		{"a named file", func(w *workspace) { w.write("/check.sh", "new", 0o644) }, false},
+		{"a named file that was not there", func(w *workspace) { w.write("/late.sh", "", 0o644) }, false},
+		{"the folder, for a copy", func(w *workspace) {
+			must(w.t, os.Rename(w.dir, w.dir+".old"))
+			must(w.t, os.CopyFS(w.dir, os.DirFS(w.dir+".old")))
+		}, false},
+		{"the folder, for a link to itself", func(w *workspace) {
+			must(w.t, os.Rename(w.dir, w.dir+".old"))
+			w.link("guard.old", "/.tenterhook/hooks/guard")
+		}, false},
+		{"a folder on the way, for a copy", func(w *workspace) {
+			must(w.t, os.Rename(w.path("/.tenterhook"), w.path("/old")))
+			must(w.t, os.CopyFS(w.path("/.tenterhook"), os.DirFS(w.path("/old"))))
+		}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkspace(t)
+			w.write("lib/x.sh", "old", 0o644)
+			w.write("/.tenterhook/lib.sh", "lib", 0o644)
+			w.write("/check.sh", "check", 0o644)
+			w.link("run.sh", "alias")
+			w.link("../../lib.sh", "lib.sh")
+			s := w.subject()
+			s.Files = []string{w.path("/check.sh"), w.path("/late.sh")}
+			sealed := settled(t, s)
+			test.change(w)
+			intact, why := sealed.Intact()
+			if intact != test.intact || intact != (why == "") {
+				t.Errorf("intact %v (%s), want %v", intact, why, test.intact)
+			}
+		})
+	}
+}
+
+// Two writes within one tick of the clock leave the same times, so a seal that
+// was made between them must not be relied on.
+func TestF3SealOfAFileThatJustChangedDoesNotHold(t *testing.T) {
+	w := newWorkspace(t)
+	at := time.Now()
+	for i := range 200 {
+		w.write("run.sh", fmt.Sprintf("%04d", i), 0o755)
+		sealed := w.seal()
+		if ok, _ := sealed.Intact(); ok && time.Since(at) < 50*time.Millisecond {
+			t.Fatal("relied on, though the clock may not have ticked")
+		}
+		at = time.Now()
+		w.write("run.sh", fmt.Sprintf("%04d", i+1), 0o755)
+		if ok, _ := sealed.Intact(); ok {
+			t.Fatal("a change right after the seal was not noticed")
+		}
+	}
+}
+
+func TestWhatCannotBeBoundIsRefused(t *testing.T) {
+	tests := []struct {
+		name string
+		make func(w *workspace, s *trust.Subject)
+		code string
+	}{
+		{"link out of the workspace", func(w *workspace, s *trust.Subject) { w.link("../../../../outside", "x") }, trust.CodeEscapes},
+		{"link to an absolute path outside", func(w *workspace, s *trust.Subject) { w.link("/etc/passwd", "x") }, trust.CodeEscapes},
+		{"link to a device", func(w *workspace, s *trust.Subject) { w.link("/dev/zero", "x") }, trust.CodeEscapes},
+		{"link to a link out", func(w *workspace, s *trust.Subject) { w.link("y", "x"); w.link("/etc/passwd", "y") }, trust.CodeEscapes},
+		{"link to a folder of the workspace", func(w *workspace, s *trust.Subject) { w.link("../..", "x") }, trust.CodeEscapes},
+		{"link out to nowhere", func(w *workspace, s *trust.Subject) { w.link("../../nowhere", "x") }, trust.CodeEscapes},
+		{"loop of links", func(w *workspace, s *trust.Subject) { w.link("y", "x"); w.link("x", "y") }, trust.CodeEscapes},
+		{"too many files", func(w *workspace, s *trust.Subject) {
+			w.many(trust.MaxFiles)
+		}, trust.CodeTooLarge},
+		{"too many bytes in one file", func(w *workspace, s *trust.Subject) {
+			w.write("big", "", 0o644)
+			must(w.t, os.Truncate(w.path("big"), trust.MaxBytes+1))
+		}, trust.CodeTooLarge},
+		{"too many bytes in two files", func(w *workspace, s *trust.Subject) {
+			for _, name := range []string{"big", "/big"} {
+				w.write(name, "", 0o644)
+				must(w.t, os.Truncate(w.path(name), trust.MaxBytes/2+1))
+			}
+			s.Files = []string{w.path("/big")}
+		}, trust.CodeTooLarge},
+		{"too deep", func(w *workspace, s *trust.Subject) { w.write(strings.Repeat("d/", 40)+"x", "", 0o644) }, trust.CodeTooLarge},
+		{"no folder", func(w *workspace, s *trust.Subject) { s.Dir = w.path("nowhere") }, trust.CodeUnreadable},
+		{"a file for a folder", func(w *workspace, s *trust.Subject) { s.Dir = w.path("run.sh") }, trust.CodeUnreadable},
+		{"no workspace", func(w *workspace, s *trust.Subject) { s.Root = w.path("/nowhere") }, trust.CodeUnreadable},
+		{"no ID", func(w *workspace, s *trust.Subject) { s.ID = "" }, trust.CodeDefinition},
+		{"no definition", func(w *workspace, s *trust.Subject) { s.Definition = nil }, trust.CodeDefinition},
+		{"a name that is not UTF-8", func(w *workspace, s *trust.Subject) { w.write("\xff", "", 0o644) }, trust.CodeDefinition},
+		{"a named folder", func(w *workspace, s *trust.Subject) { s.Files = []string{w.root} }, trust.CodeNotAFile},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorkspace(t)
+			s := w.subject()
+			test.make(w, &s)
+			_, err := s.Seal()
+			if got := code(t, err); got != test.code {
+				t.Errorf("code %q, want %q: %v", got, test.code, err)
+			}
+		})
+	}
+}
+
+func TestWhatJustFitsIsTaken(t *testing.T) {
+	w := newWorkspace(t)
+	w.many(trust.MaxFiles - 4) // the manifest, the script, the folder and one to fill it up
+	w.write("big", "", 0o644)
+	used := int64(len(manifest) + len("#!/bin/sh\necho old\n"))
+	must(t, os.Truncate(w.path("big"), trust.MaxBytes-used))
+	if n := len(w.seal().Approval().Folder); n != trust.MaxFiles-1 {
+		t.Errorf("%d files", n)
+	}
+}
+
+func TestF2LinksThatAreTaken(t *testing.T) {
+	w := newWorkspace(t)
+	w.write("lib/x.sh", "x", 0o644)
+	w.write("/.tenterhook/shared.sh", "shared", 0o755)
+	w.link("lib", "folder")
+	w.link("run.sh", "file")
+	w.link("gone", "nowhere")
+	w.link(".", "self")
+	w.link("../../shared.sh", "shared")
+	w.link(w.path("run.sh"), "absolute")
+	w.link("../guard/run.sh", "roundabout")
+	got := make(map[string]string)
+	for _, f := range w.seal().Approval().Folder {
+		if f.Link != "" {
+			got[f.Name] = fmt.Sprintf("%s %v %v", strings.ReplaceAll(f.Link, w.dir, "$"), f.SHA256 != "", f.Exec)
+		}
+	}
+	want := map[string]string{"folder": "lib false false", "file": "run.sh false false", "nowhere": "gone false false", "self": ". false false",
+		"shared": "../../shared.sh true true", "absolute": "$/run.sh true true", "roundabout": "../guard/run.sh true true"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFolderThatIsALinkIsSealedAsWhatItLeadsTo(t *testing.T) {
+	w := newWorkspace(t)
+	w.link("guard", "/.tenterhook/hooks/linked")
+	s := w.subject()
+	s.Dir = w.path("/.tenterhook/hooks/linked")
+	sealed := settled(t, s)
+	if diff := cmp.Diff(w.seal().Approval().Folder, sealed.Approval().Folder); diff != "" {
+		t.Error(diff)
+	}
+	w.write("/.tenterhook/hooks/other/run.sh", "evil", 0o755)
+	must(t, os.Remove(s.Dir))
+	w.link("other", "/.tenterhook/hooks/linked")
+	if ok, _ := sealed.Intact(); ok {
+		t.Error("another folder behind the link was not noticed")
+	}
+}
+
+// Whatever is swapped while it is read: a seal never mixes what was there at
+// different times under one name.
+func TestF3SealOfWhatChangesMeanwhile(t *testing.T) {
+	w := newWorkspace(t)
+	w.write("/a.sh", "aaaa", 0o644)
+	w.write("/b.sh", "bbbb", 0o755)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			from := w.path([]string{"/a.sh", "/b.sh"}[i%2])
+			_ = os.Link(from, w.path("/next"))
+			_ = os.Rename(w.path("/next"), w.path("run.sh"))
+			_ = os.Remove(w.path("/next"))
+		}
+	}()
+	deadline := time.Now().Add(2 * time.Second)
+	for n := 0; n < 300 && time.Now().Before(deadline); n++ {
+		sealed, err := w.subject().Seal()
+		if err != nil {
+			if c := code(t, err); c != trust.CodeChanging && c != trust.CodeUnreadable {
+				t.Errorf("code %s: %v", c, err)
+			}
+			continue
+		}
+		for _, f := range sealed.Approval().Folder {
+			if f.Name == "run.sh" && f.Size == 4 && f.Exec != strings.HasPrefix(f.SHA256, sha("bbbb")) {
+				t.Errorf("the mode of one file and the bytes of another: %+v", f)
+			}
+		}
+	}
+	close(stop)
+	<-done
+}
+
+func TestSealIsNeverOfHalfAWrite(t *testing.T) {
+	const size = 24 << 20 // takes longer to read than a clock takes to tick
+	w := newWorkspace(t)
+	texts := [][]byte{bytes.Repeat([]byte("a"), size), bytes.Repeat([]byte("b"), size)}
+	whole := []string{sha(string(texts[0])), sha(string(texts[1]))}
+	w.write("run.sh", string(texts[0]), 0o755)
+	f, err := os.OpenFile(w.path("run.sh"), os.O_WRONLY, 0)
+	must(t, err)
+	defer f.Close()
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			for at := 0; at < size; at += 64 << 10 {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				_, _ = f.WriteAt(texts[i%2][at:at+64<<10], int64(at))
+			}
+		}
+	}()
+	for range 5 {
+		sealed, err := w.subject().Seal()
+		if err != nil {
+			if code(t, err) != trust.CodeChanging {
+				t.Error(err)
+			}
+			continue
+		}
+		for _, file := range sealed.Approval().Folder {
+			if file.Name == "run.sh" && !slices.Contains(whole, file.SHA256) {
+				t.Error("half of each text was sealed")
+			}
+		}
+	}
+	close(stop)
+	<-done
+}
+
+func TestNamesOfFilesDoNotDependOnWhereTheWorkspaceIs(t *testing.T) {
+	w := newWorkspace(t)
+	outside := filepath.Join(tempDir(t), "tool")
+	must(t, os.WriteFile(outside, nil, 0o755))
+	w.write("/tools/x", "", 0o644)
+	s := w.subject()
+	s.Files = []string{w.path("/tools/x"), outside, w.path("/tools/x")}
+	a := seal(t, s).Approval()
+	var names []string
+	for _, f := range a.Files {
+		names = append(names, f.Name)
+	}
+	if diff := cmp.Diff([]string{filepath.ToSlash(outside), "tools/x"}, names); diff != "" {
+		t.Error(diff)
+	}
+	if a.Path != ".tenterhook/hooks/guard/HOOK.md" || a.Root != w.root {
+		t.Errorf("kept by %q, %q", a.Root, a.Path)
+	}
+}

@@ -1,0 +1,175 @@
+package trust
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// What is kept of approved texts, so that changes to them can be shown.
+const (
+	maxText  = 64 << 10 // bytes of one file
+	maxTexts = 1 << 20  // bytes of one subject
+)
+
+// Diff returns a change of a file as a unified diff, raw: escape it before it
+// goes to a terminal. It is "" for any other change, for what is no text of at
+// most 64 KiB, and where the approved text is not kept any more.
+func (s *Store) Diff(seal *Seal, c Change) string {
+	if c.Kind != ChangeAdded && c.Kind != ChangeRemoved && c.Kind != ChangeContent {
+		return ""
+	}
+	before, after := File{Missing: true}, File{Missing: true}
+	path := ""
+	for _, a := range s.current().find(seal.key) {
+		if f, ok := fileNamed(c.Name, a.Folder, a.Files); ok && f.describe() == c.Old {
+			before = f
+			break
+		}
+	}
+	if f, ok := fileNamed(c.Name, seal.folder, seal.files); ok {
+		after, path = f, seal.pathOf(c.Name)
+	}
+	old, ok := s.text(before)
+	if !ok {
+		return ""
+	}
+	now, ok := readText(path, after)
+	if !ok {
+		return ""
+	}
+	return unified(c.Name, old, now)
+}
+
+func fileNamed(name string, lists ...[]File) (File, bool) {
+	for _, list := range lists {
+		for _, f := range list {
+			if f.Name == name {
+				return f, true
+			}
+		}
+	}
+	return File{}, false
+}
+
+// pathOf is where a file of the seal lies.
+func (s *Seal) pathOf(name string) string {
+	if _, ok := fileNamed(name, s.folder); ok {
+		return filepath.Join(s.subject.Dir, filepath.FromSlash(name))
+	}
+	for _, path := range s.subject.Files {
+		if s.subject.nameOf(path) == name {
+			return path
+		}
+	}
+	return ""
+}
+
+// texts collects the subject's small texts, as far as they are still as they
+// were read.
+func (s *Seal) texts(into map[string][]byte) {
+	room := int64(maxTexts)
+	for _, list := range [][]File{s.folder, s.files} {
+		for _, f := range list {
+			if f.SHA256 == "" || f.Size > min(maxText, room) {
+				continue
+			}
+			if text, ok := readText(s.pathOf(f.Name), f); ok {
+				into[f.SHA256] = text
+				room -= f.Size
+			}
+		}
+	}
+}
+
+// readText returns the text of a file, if it is one and has the digest.
+func readText(path string, f File) ([]byte, bool) {
+	if f.SHA256 == "" {
+		return nil, f.Missing
+	}
+	if f.Size > maxText {
+		return nil, false
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxText+1))
+	return data, err == nil && isText(data, f.SHA256)
+}
+
+func isText(data []byte, sum string) bool {
+	got := sha256.Sum256(data)
+	return hex.EncodeToString(got[:]) == sum && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
+}
+
+// text returns the text that was approved.
+func (s *Store) text(f File) ([]byte, bool) {
+	if f.SHA256 == "" {
+		return nil, f.Missing
+	}
+	if s.texts != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		data, ok := s.texts[f.SHA256]
+		return data, ok
+	}
+	if s.dir == "" {
+		return nil, false
+	}
+	return readText(filepath.Join(s.dir, textsName, f.SHA256), f)
+}
+
+// keepTexts writes texts to files named by their digests.
+func (s *Store) keepTexts(texts map[string][]byte) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	dir := filepath.Join(s.dir, textsName)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for sum, text := range texts {
+		path := filepath.Join(dir, sum)
+		if have, err := os.ReadFile(path); err == nil && isText(have, sum) {
+			continue
+		}
+		// Half a file is no text with that digest, and is written anew next time.
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep removes the texts that no approval is about, and what a writer that was
+// killed left behind. What stays does no harm.
+func (s *Store) sweep(list []Approval) {
+	used := make(map[string]bool)
+	for i := range list {
+		for _, files := range [][]File{list[i].Folder, list[i].Files} {
+			for _, f := range files {
+				used[f.SHA256] = true
+			}
+		}
+	}
+	dir := filepath.Join(s.dir, textsName)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !used[e.Name()] {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	entries, _ = os.ReadDir(s.dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), approvalsName) && strings.HasSuffix(e.Name(), tempSuffix) {
+			_ = os.Remove(filepath.Join(s.dir, e.Name()))
+		}
+	}
+}

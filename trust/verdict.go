@@ -1,0 +1,66 @@
+package trust
+
+import "fmt"
+
+// Verdict is whether a subject may run.
+type Verdict struct {
+	Approved bool
+	Why      string // why not, lower case: "run.sh changed since it was approved"
+	Hint     string // what to do about it
+	// Changes are all differences to what was approved; to nothing, if it never
+	// was.
+	Changes []Change
+	// Seal is what was judged; nil if it could not be read or, from a Guard, if
+	// nobody ever approved anything of that name, which takes no reading.
+	Seal *Seal
+}
+
+// Judge says whether what was read is what somebody approved.
+func (s *Store) Judge(seal *Seal) Verdict {
+	b := s.current()
+	if b.problem != nil {
+		return refused(b.problem, seal)
+	}
+	if s.handed {
+		if p := b.within(seal.key); p != nil {
+			return refused(p, seal)
+		}
+	}
+	candidates := b.find(seal.key)
+	for _, a := range candidates {
+		if a.same(seal) {
+			return Verdict{Approved: true, Seal: seal}
+		}
+	}
+	now := seal.Approval()
+	if len(candidates) == 0 {
+		v := unapproved(seal.key)
+		v.Changes, v.Seal = changes(&Approval{}, &now), seal
+		return v
+	}
+	v := Verdict{Changes: changes(candidates[0], &now), Seal: seal, Hint: approveHint("look at the changes", seal.key.ID)}
+	v.Why = "it changed since it was approved"
+	if len(v.Changes) > 0 {
+		v.Why = v.Changes[0].String() + " since it was approved"
+	}
+	if more := len(v.Changes) - 1; more == 1 {
+		v.Why += ", and so did one thing more"
+	} else if more > 1 {
+		v.Why += fmt.Sprintf(", and so did %d things more", more)
+	}
+	return v
+}
+
+// refused is the verdict where something cannot be read or relied on.
+func refused(p *Problem, seal *Seal) Verdict {
+	return Verdict{Why: p.Error(), Hint: p.Remedy, Seal: seal}
+}
+
+// unapproved is the verdict on what no store knows.
+func unapproved(k Key) Verdict {
+	return Verdict{Why: "nobody approved it", Hint: approveHint("look at it", k.ID)}
+}
+
+func approveHint(first, id string) string {
+	return fmt.Sprintf("%s, then approve it: tenterhook trust %s", first, show(id))
+}
