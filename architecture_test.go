@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"internal/cli":     {"", "hook", "registry", "discovery", "trust"},
 	"cmd/":             {"internal/cli"},
 	"examples/":        {"", "hook", "registry"},
-	"hooktest":         {"hook", "registry"},
+	"hooktest":         {"hook", "registry", "testdata/"},
 	"testdata/":        {},
 	"":                 {"registry", "hook", "handler/"},
 }
