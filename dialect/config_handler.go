@@ -70,7 +70,8 @@ func (r *configReader) handler(ev declaredEvent, g, e *entry) {
 		h.Description = cmp.Or(h.Description, g.caption("description"))
 	}
 	e.choose(h, ev, g)
-	h.Kind = e.kind(h)
+	var runs bool
+	h.Kind, runs = e.kind(h)
 	h.Timeout = e.timeout(h.Kind)
 	if e.takes("on_failure") {
 		h.OnFailure = e.policy()
@@ -80,7 +81,7 @@ func (r *configReader) handler(ev declaredEvent, g, e *entry) {
 	if e.takes("env") {
 		h.Env = e.env()
 	}
-	if h.Why == "" {
+	if runs {
 		e.run(h)
 	}
 	if r.p == &tenterhookConfig {
@@ -139,21 +140,22 @@ func (e *entry) choose(h *hook.Hook, ev declaredEvent, g *entry) {
 	e.applyMatcher(h, ev)
 }
 
-// kind reads type. A hook of a kind that nothing here runs has a Why.
-func (e *entry) kind(h *hook.Hook) hook.Kind {
+// kind reads type. It returns false, and gives the hook a Why, if there is no
+// such kind.
+func (e *entry) kind(h *hook.Hook) (hook.Kind, bool) {
 	word := e.str("type")
 	if word == "" {
 		for _, p := range configParams {
 			if of, ok := kindOfKey[p.key]; ok && e.get(p.key) != nil && e.takes(p.key) && e.get("command") == nil {
 				e.noType()
-				return of
+				return of, true
 			}
 		}
 		e.noType()
-		return hook.KindCommand
+		return hook.KindCommand, true
 	}
 	if k, ok := kindOfType[word]; ok {
-		return k
+		return k, true
 	}
 	h.Why = "there is no kind of hook " + quote(word)
 	hint := ""
@@ -161,7 +163,7 @@ func (e *entry) kind(h *hook.Hook) hook.Kind {
 		hint = "did you mean " + quote(near) + "?"
 	}
 	e.warn("unknown_type", "type", h.Why, hint)
-	return hook.Kind(shorten(word, 40))
+	return hook.Kind(shorten(word, 40)), false
 }
 
 func (e *entry) noType() {

@@ -156,7 +156,7 @@ func (p *jsonParser) value(depth int) (*node, error) {
 		return nil, err
 	}
 	if p.values++; p.values > maxConfigValues {
-		return nil, p.fault("too_many", fmt.Sprintf("more than %d values", maxConfigValues), "move what declares no hooks into another file")
+		return nil, &flawError{*tooManyValues(p.line())}
 	}
 	n := &node{line: p.line()}
 	switch tok := tok.(type) {
@@ -219,22 +219,29 @@ func (p *jsonParser) fault(code, message, hint string) error {
 	return &flawError{flaw{code, p.line(), message, hint}}
 }
 
+func tooManyValues(line int) *flaw {
+	return &flaw{"too_many", line, fmt.Sprintf("more than %d values", maxConfigValues), "move what declares no hooks into another file"}
+}
+
 // flawError carries a flaw out of the recursion.
 type flawError struct{ flaw }
 
 func (e *flawError) Error() string { return e.message }
 
+// explain says why a text is no JSON. A decoder's offsets are those of the value
+// that it is at, so the text is looked over once more.
 func (p *jsonParser) explain(err error) *flaw {
 	var known *flawError
-	var syntax *json.SyntaxError
-	const hint = "check it with a JSON tool (jq, say)"
-	switch {
-	case errors.As(err, &known):
+	if errors.As(err, &known) {
 		return &known.flaw
-	case strings.TrimSpace(p.text) == "":
-		return &flaw{code: "empty", line: 1, message: "the file is empty", hint: "write {} for a file without hooks"}
-	case errors.As(err, &syntax):
-		return &flaw{code: "syntax", line: lineAt(p.text, int(syntax.Offset)-1), message: "it is no JSON: " + syntax.Error(), hint: hint}
 	}
-	return &flaw{code: "syntax", line: lineAt(p.text, len(p.text)), message: "it is no JSON: the file ends too early", hint: hint}
+	if strings.TrimSpace(p.text) == "" {
+		return &flaw{code: "empty", line: 1, message: "the file is empty", hint: "write {} for a file without hooks"}
+	}
+	bad := &flaw{code: "syntax", line: lineAt(p.text, len(p.text)), message: "it is no JSON: " + err.Error(), hint: "check it with a JSON tool (jq, say)"}
+	var syntax *json.SyntaxError
+	if errors.As(json.Unmarshal([]byte(p.text), new(json.RawMessage)), &syntax) {
+		bad.line, bad.message = lineAt(p.text, int(syntax.Offset)-1), "it is no JSON: "+syntax.Error()
+	}
+	return bad
 }

@@ -93,7 +93,7 @@ func (e *entry) isForeignExpression() bool { return foreignExpression.MatchStrin
 
 // maxTranslated is the length in bytes of a matcher that is compiled to see
 // which tools it means.
-const maxTranslated = 1024
+const maxTranslated = 512
 
 // translate adds the tools' names here to a matcher that takes them under the
 // product's names. What it took before it still takes.
@@ -101,6 +101,15 @@ func (e *entry) translate(pattern string, syntax hook.MatcherSyntax) string {
 	if len(e.p.tools) == 0 || pattern == "" || pattern == "*" || pattern == ".*" {
 		return pattern
 	}
+	ours, known := e.translated[pattern]
+	if !known {
+		ours = e.translateOnce(pattern, syntax)
+		e.translated[pattern] = ours
+	}
+	return ours
+}
+
+func (e *entry) translateOnce(pattern string, syntax hook.MatcherSyntax) string {
 	if syntax == hook.SyntaxClaude && exactNames.MatchString(pattern) {
 		return e.translateNames(pattern)
 	}

@@ -38,10 +38,11 @@ type flaw struct {
 // The bounds of what is handed to a parser, and of what comes out of it.
 const (
 	maxConfigDepth  = 64
-	maxConfigValues = 50_000
-	maxKeyParts     = 16 // of a dotted key
+	maxConfigValues = 20_000 // in TOML also the parts of all keys
+	maxKeyParts     = 16     // of a dotted key
 	maxConfigHooks  = 2_000
 	maxConfigNotes  = 500
+	maxUnknownKeys  = 50 // that are told of one by one
 )
 
 func parseConfig(name, text string) document {

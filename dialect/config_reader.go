@@ -23,10 +23,13 @@ type configReader struct {
 	names  map[string]int
 	told   map[string]bool // what is said once a file
 	more   int             // notes over the limit
+
+	strange    int               // unknown keys
+	translated map[string]string // matchers
 }
 
 func newConfigReader(src ConfigSource) *configReader {
-	return &configReader{src: src, names: make(map[string]int), told: make(map[string]bool)}
+	return &configReader{src: src, names: make(map[string]int), told: make(map[string]bool), translated: make(map[string]string)}
 }
 
 // file reads a file whose product is known.
@@ -116,7 +119,11 @@ func (r *configReader) take(lax []flaw) {
 }
 
 func (r *configReader) note(severity hook.Severity, line int, code, message, hint string) {
-	if len(r.config.Notes) >= maxConfigNotes {
+	most := maxConfigNotes
+	if severity == hook.SeverityError {
+		most += maxConfigHooks // none of them has more than a few
+	}
+	if len(r.config.Notes) >= most {
 		r.more++
 		return
 	}
@@ -361,10 +368,22 @@ func (e *entry) unknown(known func(key string) bool, all []string) {
 		if e.get("command") == nil && slices.Contains(systemCommands, key) {
 			continue // it is taken for the command, and that is said
 		}
-		hint := ""
-		if near := hook.Nearest(key, all); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		e.once(hook.SeverityWarning, p.line, "unknown_key", p.key, e.about(p.key)+"no such key; it has no effect", hint)
+		e.strangeKey(p, e.about(p.key)+"no such key; it has no effect", key, all)
 	}
+}
+
+// strangeKey tells of an unknown key, and which one it was perhaps meant to be.
+func (r *configReader) strangeKey(p pair, message, key string, all []string) {
+	if r.told["unknown_key\x00"+p.key] {
+		return
+	}
+	if r.strange++; r.strange > maxUnknownKeys {
+		r.once(hook.SeverityWarning, p.line, "unknown_key", "", "there are more keys without effect", "")
+		return
+	}
+	hint := ""
+	if near := hook.Nearest(key, all); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	r.once(hook.SeverityWarning, p.line, "unknown_key", p.key, message, hint)
 }

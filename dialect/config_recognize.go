@@ -153,34 +153,36 @@ func byShape(doc *node) (recognized, bool) {
 	if p := byMarks(events); p != nil {
 		return recognized{p, form, byMark}, true
 	}
-	best, only := byEvents(events)
+	best, tells := byEvents(events)
 	switch {
 	case best == nil:
 		return recognized{&claudeConfig, form, byName}, true
-	case !only: // camelCase, as several have it; this one promises the least
+	case !tells: // camelCase, as several have it; this one promises the least
 		return recognized{&cursorConfig, form, byName}, true
 	}
 	return recognized{best, form, byMark}, true
 }
 
 // byEvents finds the product that has most of the events as names of its own,
-// and whether it is the only one.
-func byEvents(events *node) (best *product, only bool) {
-	most := 0
+// and whether that tells: it is the only one, by more than the case of letters.
+func byEvents(events *node) (best *product, tells bool) {
+	most, only := 0, false
 	for _, p := range products {
-		n := 0
+		n, marked := 0, false
 		for _, e := range events.pairs() {
 			if _, own := p.events.names[e.key]; own {
 				n++
+				marked = marked || configNames[e.key].Product == p.name
 			}
 		}
-		if n > most {
-			best, most, only = p, n, true
-		} else if n == most {
+		switch {
+		case n > most:
+			best, most, only, tells = p, n, true, marked
+		case n == most:
 			only = false
 		}
 	}
-	return best, only
+	return best, only && tells
 }
 
 // eventsAt is where a file has its events.

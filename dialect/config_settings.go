@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"slices"
+
 	"github.com/tenterhook/tenterhook/hook"
 )
 
@@ -28,7 +30,13 @@ var settingKeys = []string{
 // camelCase. Other products' files have many more, but none that is nearly one
 // of these.
 func (r *configReader) settings(doc *node) {
-	e := r.newEntry("settings", doc)
+	var ours []pair
+	for _, p := range doc.pairs() {
+		if p.key != "hooks" && slices.Contains(settingKeys, snake(p.key)) {
+			ours = append(ours, p)
+		}
+	}
+	e := r.newEntry("settings", &node{doc.line, ours})
 	s := &r.config.Settings
 	s.DisableAllHooks = e.choice("disable_all_hooks")
 	s.AllowManagedHooksOnly = e.choice("allow_managed_hooks_only")
@@ -45,19 +53,13 @@ func (r *configReader) settings(doc *node) {
 		}
 		s.Breaker = e.breaker()
 	}
-	known := make(map[string]bool, len(settingKeys))
-	for _, key := range settingKeys {
-		known[key] = true
-	}
 	for _, p := range doc.pairs() {
 		key := snake(p.key)
-		near := hook.Nearest(key, settingKeys)
-		hint := ""
-		if near != "" {
-			hint = "did you mean " + near + "?"
+		if slices.Contains(settingKeys, key) || isComment(p.key) || isEventName(p.key) {
+			continue
 		}
-		if !known[key] && !isComment(p.key) && (near != "" || r.p == &tenterhookConfig) && !isEventName(p.key) {
-			r.note(hook.SeverityWarning, p.line, "unknown_key", quote(p.key)+": no such setting; it has no effect", hint)
+		if r.p == &tenterhookConfig || r.strange < maxUnknownKeys && hook.Nearest(key, settingKeys) != "" {
+			r.strangeKey(p, quote(p.key)+": no such setting; it has no effect", key, settingKeys)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -130,6 +129,9 @@ func (s *tomlScan) key() {
 		at++
 	}
 	parts := s.parts(at)
+	if s.values += len(parts); s.values > maxConfigValues {
+		s.bad = tooManyValues(s.line)
+	}
 	if len(parts) == 0 {
 		return
 	}
@@ -238,10 +240,12 @@ func (s *tomlScan) rest() {
 			}
 		case ']', '}':
 			depth = max(0, depth-1)
-		case '=', ',':
+		case '=':
+			dots = 0
+		case ',':
 			dots = 0
 			if s.values++; s.values > maxConfigValues {
-				s.bad = &flaw{"too_many", s.line, fmt.Sprintf("more than %d values", maxConfigValues), "move what declares no hooks into another file"}
+				s.bad = tooManyValues(s.line)
 				return
 			}
 		case '.':

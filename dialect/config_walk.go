@@ -117,6 +117,9 @@ func (r *configReader) event(ev declaredEvent, p pair) {
 		return
 	}
 	for i, g := range groups {
+		if r.full(g.line) {
+			return
+		}
 		r.group(ev, index(p.key, i), g)
 	}
 }
@@ -161,6 +164,9 @@ func (r *configReader) group(ev declaredEvent, at string, n *node) {
 	}
 	g.unknown(g.groupKey, r.p.handlerKeys())
 	for i, h := range inner.list() {
+		if r.full(h.line) {
+			return
+		}
 		at := at + "." + strconv.Itoa(i)
 		if !h.isTable() {
 			message := at + ": want a table, got " + h.what()
@@ -227,11 +233,16 @@ func (r *configReader) add(h *hook.Hook, line int) {
 	h.ID = HookID(r.src.Scope, r.src.Package, h.Name)
 	h.Scope, h.Source = r.src.Scope, cmp.Or(h.Source, r.src.Source)
 	h.Source.Line = line
-	if len(r.config.Hooks) >= maxConfigHooks {
-		r.once(hook.SeverityError, line, "too_many", "", fmt.Sprintf("more than %d hooks; the rest is not read", maxConfigHooks), "divide the file")
-		return
-	}
 	r.config.Hooks = append(r.config.Hooks, h)
+}
+
+// full reports whether the file may have no more hooks, and says so.
+func (r *configReader) full(line int) bool {
+	if len(r.config.Hooks) < maxConfigHooks {
+		return false
+	}
+	r.once(hook.SeverityError, line, "too_many", "", fmt.Sprintf("more than %d hooks; the rest is not read", maxConfigHooks), "divide the file")
+	return true
 }
 
 // twins tells of handlers that stand twice in one event.

@@ -1,5 +1,0 @@
-package dialect
-
-import "github.com/tenterhook/tenterhook/hook"
-
-func hookSource(p string) hook.Source { return hook.Source{Path: p} }
