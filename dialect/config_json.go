@@ -61,7 +61,7 @@ func cleanText(text string) (string, []flaw, *flaw) {
 }
 
 func lineAt(text string, offset int) int {
-	return 1 + strings.Count(text[:min(offset, len(text))], "\n")
+	return 1 + strings.Count(text[:max(0, min(offset, len(text)))], "\n")
 }
 
 // plainJSON puts blanks in the place of comments and of commas behind a last

@@ -40,6 +40,7 @@ const (
 	maxConfigDepth  = 64
 	maxConfigValues = 20_000 // in TOML also the parts of all keys
 	maxKeyParts     = 16     // of a dotted key
+	maxConfigEvents = 500
 	maxConfigHooks  = 2_000
 	maxConfigNotes  = 500
 	maxUnknownKeys  = 50 // that are told of one by one

@@ -66,7 +66,7 @@ func recognize(name string, doc *node) (recognized, bool) {
 		place.product == &antigravityConfig && shape.form != formNamed: // others share its folder
 		return shape, true
 	}
-	if shape.form == formNamed || shape.form == formAction {
+	if shape.form == formNamed || shape.form == formAction || place.form == formAction {
 		place.form = shape.form
 	}
 	return place, true

@@ -26,16 +26,18 @@ func parseTOML(text string) document {
 	}
 	var root map[string]any
 	if _, err := toml.Decode(text, &root); err != nil {
-		return document{lax: lax, bad: tomlFlaw(err)}
+		return document{lax: lax, bad: tomlFlaw(text, err)}
 	}
 	return document{lax: lax, root: s.node(root, "", 1)}
 }
 
-func tomlFlaw(err error) *flaw {
+func tomlFlaw(text string, err error) *flaw {
 	bad := &flaw{code: "syntax", line: 1, message: "it is no TOML: " + strings.TrimPrefix(err.Error(), "toml: "), hint: "check it with a TOML tool"}
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		bad.line, bad.message = parse.Position.Line, "it is no TOML: "+shorten(strings.Join(strings.Fields(parse.Message), " "), 200)
+		// The parser counts from 0 at times, and beyond the end at others.
+		bad.line = max(1, min(parse.Position.Line, lineAt(text, len(text))))
+		bad.message = "it is no TOML: " + shorten(strings.Join(strings.Fields(parse.Message), " "), 200)
 		if strings.Contains(parse.Message, "already been defined") || strings.Contains(parse.Message, "defined twice") {
 			bad.code = "duplicate_key"
 		}

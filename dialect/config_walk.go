@@ -53,7 +53,10 @@ func (r *configReader) events(table *node) {
 			r.note(hook.SeverityWarning, p.line, "duplicate_key",
 				fmt.Sprintf("%s stands here a second time, after line %d; both are read here, other readers take one", quote(p.key), line), "join them")
 		}
-		seen[p.key] = p.line
+		if seen[p.key] = p.line; len(seen) > maxConfigEvents {
+			r.note(hook.SeverityError, p.line, "too_many", fmt.Sprintf("more than %d events; the rest is not read", maxConfigEvents), "")
+			return
+		}
 		r.event(r.eventOf(p.key, p.line), p)
 	}
 }
@@ -76,6 +79,11 @@ func (r *configReader) eventOf(name string, line int) declaredEvent {
 		return ev
 	}
 	if _, known := hook.Lookup(ev.event); known {
+		return ev
+	}
+	if strings.TrimSpace(name) == "" {
+		ev.wrong = "its event has no name"
+		r.note(hook.SeverityError, line, "unknown_event", "an event has no name", "write PreToolUse, say")
 		return ev
 	}
 	near := hook.NearestEvent(name)

@@ -64,7 +64,7 @@ func TestM4UnsoundAnswersNeverResolveToAllow(t *testing.T) {
 					c := newCall(t, hook.EventPreToolUse, withProtocol(p))
 					start := time.Now()
 					out, err := Read(c, Reply{Stdout: []byte(text), ExitCode: code})
-					if took := time.Since(start); took > 5*time.Second {
+					if took := time.Since(start); took > time.Minute {
 						t.Errorf("%s, exit %d: took %v", p, code, took)
 					}
 					if got := resultOf(c, out, err); got.Verdict() == hook.Allow || out != nil && out.Verdict == hook.Allow {
@@ -132,7 +132,7 @@ func TestM4HostileAnswersCostLittle(t *testing.T) {
 			_, _ = Read(c, Reply{Stdout: []byte(text)})
 			_, _ = Reader{}.ReadLater(c, []byte(text))
 		}
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s: took %v", name, took)
 		}
 		if n := len(c.Report.Warnings); n > 4*maxWarnings {

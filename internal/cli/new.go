@@ -34,9 +34,9 @@ type language struct {
 }
 
 var languages = map[string]language{
-	"sh":     {command: "./run.sh", timeout: 5},
-	"python": {command: "./run.py", bin: "python3", timeout: 5},
-	"node":   {command: "./run.mjs", bin: "node", timeout: 5},
+	"sh":     {command: "./run.sh", timeout: 10},
+	"python": {command: "./run.py", bin: "python3", timeout: 30},
+	"node":   {command: "./run.mjs", bin: "node", timeout: 30},
 	"go":     {command: "test hook -nt main.go || go build -o hook . && exec ./hook", bin: "go", timeout: 60},
 }
 

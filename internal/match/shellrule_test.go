@@ -178,7 +178,7 @@ func TestShellBombsAreBoundedAndRun(t *testing.T) {
 			rule, _ := ParseRule("Bash(git *)", RuleOptions{})
 			start := time.Now()
 			d := rule.Match(bash(t, command))
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 			if !d.Run {
