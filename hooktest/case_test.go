@@ -1,0 +1,160 @@
+package hooktest_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hooktest"
+)
+
+const head = "It holds.\n\nRule: tenterhook: so it is.\n\n"
+
+func TestCaseSaysWhatHoldsWhyAndWhatComesOfIt(t *testing.T) {
+	c, err := hooktest.ParseCase("x", []byte(`It holds
+everywhere.
+
+Differs: the client does not.
+
+Rule: tenterhook: so
+it is.
+-- hooks/a/HOOK.md --
+text
+-- work/sub/file --
+-- options.json --
+{"serial": true}
+-- schema.json --
+{}
+-- event1.json --
+{"hook_event_name": "Stop"}
+-- outcome2.json --
+{"verdict": "deny"}
+-- event3.json --
+{"hook_event_name": "Setup"}
+-- selection3.json --
+{"selected": []}
+-- after/work/log --
+a
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &hooktest.Case{Name: "x", Prose: "It holds everywhere.", Rule: "tenterhook: so it is.", Differs: "the client does not.",
+		Files:   map[string][]byte{"hooks/a/HOOK.md": []byte("text\n"), "work/sub/file": {}},
+		After:   map[string][]byte{"work/log": []byte("a\n")},
+		Options: hooktest.Options{Serial: true}, Schema: []byte("{}\n"),
+		Steps: []hooktest.Step{
+			{Event: []byte(`{"hook_event_name": "Stop"}`), Fire: true},
+			{Event: []byte(`{"hook_event_name": "Stop"}`), Fire: true, Outcome: map[string]any{"verdict": "deny"}},
+			{Event: []byte(`{"hook_event_name": "Setup"}`), Fire: true, Selection: map[string]any{"selected": []any{}}},
+		}}
+	if diff := cmp.Diff(want, c, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".options" }, cmp.Ignore())); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestCaseThatIsWrongIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"without a rule":         {"It holds.\n-- event.json --\n{}\n-- outcome.json --\n{}\n", "Rule:"},
+		"without prose":          {"Rule: tenterhook: x.\n-- event.json --\n{}\n-- outcome.json --\n{}\n", "what holds"},
+		"without an event":       {head + "-- outcome.json --\n{}\n", "no event.json"},
+		"without an expectation": {head + "-- event.json --\n{}\n", "expects nothing"},
+		"event that is no JSON":  {head + "-- event.json --\n{\n-- outcome.json --\n{}\n", "not JSON"},
+		"outcome that is none":   {head + "-- event.json --\n{}\n-- outcome.json --\n[]\n", "want an object"},
+		"misspelt key":           {head + "-- event.json --\n{}\n-- outcome.json --\n{\"verdcit\": \"deny\"}\n", `no key "verdcit"`},
+		"misspelt inner key":     {head + "-- event.json --\n{}\n-- outcome.json --\n{\"results\": {\"contains\": {\"hok\": \"a\"}}}\n", `no key "hok"`},
+		"misspelt option":        {head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- options.json --\n{\"seral\": true}\n", "seral"},
+		"unknown file":           {head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- notes.txt --\n", "notes.txt"},
+		"file outside":           {head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- work/../../x --\n", "no such file"},
+		"file that is there twice": {
+			head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- work/a --\n-- work/a --\n", "twice"},
+		"too many events": {head + "-- event.json --\n{}\n-- outcome999.json --\n{}\n", "at most"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := hooktest.ParseCase("x", []byte(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an error with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// stub is an engine that answers every event with the same words.
+type stub struct {
+	selection, outcome, background string
+	open, fail                     error
+}
+
+func (s stub) Open(context.Context, hooktest.Setup) (hooktest.Session, error) { return s, s.open }
+func (s stub) Select(context.Context, []byte) ([]byte, error)                 { return []byte(s.selection), s.fail }
+func (s stub) Dispatch(context.Context, []byte) ([]byte, error)               { return []byte(s.outcome), s.fail }
+func (s stub) Close() ([]byte, error)                                         { return []byte(s.background), nil }
+
+func TestEngineThatIsWrongIsCaught(t *testing.T) {
+	c, err := hooktest.ParseCase("x", []byte(head+`-- work/log --
+old
+-- event.json --
+{"cwd": "$WORK"}
+-- outcome.json --
+{"verdict": "deny", "reason": "in $WORK", "stop": false}
+-- selection.json --
+{"selected": [{"hook": "a"}]}
+-- background.json --
+[{"hook": "a"}]
+-- after/work/log --
+old
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := stub{`{"selected": [{"hook": "a", "by": "x"}]}`, `{"verdict": "deny", "reason": "in ` + work + `/work"}`, `[{"hook": "a"}]`, nil, nil}
+	change := func(f func(*stub)) stub { s := good; f(&s); return s }
+	for name, tt := range map[string]struct {
+		engine stub
+		want   string // "" = conforms
+	}{
+		"right":               {good, ""},
+		"verdict":             {change(func(s *stub) { s.outcome = `{"verdict": "allow"}` }), `outcome.verdict: want "deny", got "allow"`},
+		"no JSON":             {change(func(s *stub) { s.outcome = "panic" }), "not JSON"},
+		"selection":           {change(func(s *stub) { s.selection = `{"selected": []}` }), "selection.selected: want"},
+		"background":          {change(func(s *stub) { s.background = `[]` }), "background: want"},
+		"error":               {change(func(s *stub) { s.fail = errors.New("broken") }), "dispatch: broken"},
+		"cannot open":         {change(func(s *stub) { s.open = errors.New("locked") }), "open: locked"},
+		"has no such option":  {change(func(s *stub) { s.open = errors.ErrUnsupported }), "unsupported"},
+		"reason of elsewhere": {change(func(s *stub) { s.outcome = `{"verdict": "deny", "reason": "in $WORK"}` }), "outcome.reason"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.Check(t.Context(), tt.engine, work)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzParseCase(f *testing.F) {
+	f.Add([]byte(head + "-- event.json --\n{}\n-- outcome3.json --\n{\"results\": [{\"reason\": {\"contains\": \"x\"}}]}\n"))
+	f.Add([]byte(head + "-- hooks/a/HOOK.md --\n-- selection.json --\n{}\n-- background.json --\n[]\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := hooktest.ParseCase("x", data)
+		if err != nil {
+			return
+		}
+		if c.Rule == "" || len(c.Steps) == 0 {
+			t.Errorf("a case without a rule or an event: %+v", c)
+		}
+		for _, s := range c.Steps {
+			if len(s.Event) == 0 {
+				t.Error("a step without an event")
+			}
+		}
+	})
+}
