@@ -54,11 +54,21 @@ func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error
 		r.env.set("CLAUDE_ENV_FILE", r.envFile)
 	}
 	r.dir = workDir(c, &r.env)
-	if c.Hook.Async || c.Hook.AsyncRewake {
+	var off handoff
+	if !c.Hook.Async && !c.Hook.AsyncRewake {
+		r.start(ctx, off.look)
+	} else {
 		r.start(ctx, nil)
-		return r.finish(ctx)
 	}
-	return r.handleOnLeash(ctx)
+	if r.result.Rest != nil {
+		off.declared.Wait = func(ctx context.Context) (*hook.Output, error) { return r.wait(ctx, &off) }
+		return &hook.Output{Handoff: off.declared}, nil
+	}
+	out, err := r.finish(ctx)
+	if err == nil && out != nil && out.Handoff != nil { // it ended as soon as it had handed itself off
+		out.Handoff.Wait = func(context.Context) (*hook.Output, error) { return r.later() }
+	}
+	return out, err
 }
 
 // run is one run of a command.
@@ -76,14 +86,14 @@ type run struct {
 
 // start runs the command to its end. A program that turns out to be a script
 // without a first line is one for the shell after all.
-func (r *run) start(ctx context.Context, onStdout func([]byte)) {
+func (r *run) start(ctx context.Context, detach func([]byte) context.Context) {
 	c := r.call
 	p, failed := r.handler.plans.get(c.Hook, r.dir, &r.env)
 	if failed != nil {
 		r.err = failed
 		return
 	}
-	r.spec = process.Spec{Path: p.path, Argv: p.argv, Dir: r.dir, Env: r.env.list, Stdin: c.Payload, OnStdout: onStdout}
+	r.spec = process.Spec{Path: p.path, Argv: p.argv, Dir: r.dir, Env: r.env.list, Stdin: c.Payload, Detach: detach}
 	var err error
 	r.result, err = process.Run(ctx, r.spec)
 	var broken *process.StartError

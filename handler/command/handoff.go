@@ -9,60 +9,39 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// handleOnLeash runs a command that may hand itself off: as soon as it has
-// printed {"async": true} the dispatch goes on without it. Until then it ends
-// with ctx, from then on with whoever waits for it.
-func (r *run) handleOnLeash(ctx context.Context) (*hook.Output, error) {
-	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	unleash := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
-	handoff := make(chan *hook.Handoff, 1)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.start(life, watchForHandoff(handoff))
-	}()
-	select {
-	case <-done:
-	case off := <-handoff:
-		if unleash() {
-			off.Wait = func(ctx context.Context) (*hook.Output, error) { return r.wait(ctx, life, end, done, off.Timeout) }
-			return &hook.Output{Handoff: off}, nil
-		}
-		<-done // ctx has ended, and the command with it
-	}
-	unleash()
-	out, err := r.finish(life)
-	end(nil)
-	if err == nil && out != nil && out.Handoff != nil { // it ended as soon as it had handed itself off
-		out.Handoff.Wait = func(context.Context) (*hook.Output, error) { return r.later() }
-	}
-	return out, err
+// handoff is how a command that prints {"async": true} goes on in the
+// background: the dispatch goes on without it.
+type handoff struct {
+	declared *hook.Handoff
+	settled  bool            // it is none, or it was found
+	life     context.Context // of the command in the background
+	end      context.CancelCauseFunc
 }
 
-// watchForHandoff looks at what a command prints until it is clear whether it
-// begins with a hand-off.
-func watchForHandoff(found chan<- *hook.Handoff) func([]byte) {
+// look looks at what a command prints until it is clear whether it begins with
+// a hand-off, and returns what the command's life depends on from then on.
+func (o *handoff) look(soFar []byte) context.Context {
 	const most = 4096 // a hand-off is short, and comes first
-	settled := false
-	return func(soFar []byte) {
-		if settled {
-			return
-		}
-		if off, ok := dialect.ReadHandoff(soFar); ok {
-			found <- off
-			settled = true
-		}
-		settled = settled || len(soFar) > most
+	if o.settled {
+		return nil
 	}
+	declared, ok := dialect.ReadHandoff(soFar)
+	o.settled = ok || len(soFar) > most
+	if !ok {
+		return nil
+	}
+	o.declared = declared
+	o.life, o.end = context.WithCancelCause(context.Background())
+	return o.life
 }
 
 // wait is the life of a command after it has handed itself off.
-func (r *run) wait(ctx, life context.Context, end context.CancelCauseFunc, done <-chan struct{}, timeout time.Duration) (*hook.Output, error) {
-	defer end(nil)
-	defer context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })()
-	defer time.AfterFunc(cmp.Or(timeout, dialect.HandoffTimeout), func() { end(hook.ErrTimeout) }).Stop()
-	<-done
-	if _, err := r.finish(life); err != nil && life.Err() != nil {
+func (r *run) wait(ctx context.Context, o *handoff) (*hook.Output, error) {
+	defer o.end(nil)
+	defer context.AfterFunc(ctx, func() { o.end(context.Cause(ctx)) })()
+	defer time.AfterFunc(cmp.Or(o.declared.Timeout, dialect.HandoffTimeout), func() { o.end(hook.ErrTimeout) }).Stop()
+	r.result = <-r.result.Rest
+	if _, err := r.finish(o.life); err != nil && o.life.Err() != nil {
 		return nil, err
 	}
 	return r.later()

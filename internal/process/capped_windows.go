@@ -6,7 +6,6 @@ import "sync"
 type capped struct {
 	most     int
 	overflow func()
-	on       func(soFar []byte) // nil = nobody listens
 
 	mu   sync.Mutex
 	kept []byte
@@ -18,9 +17,6 @@ func (c *capped) Write(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	room := c.most - len(c.kept)
 	c.kept = append(c.kept, p[:min(len(p), room)]...)
-	if c.on != nil {
-		c.on(c.kept)
-	}
 	if len(p) > room && !c.full {
 		c.full = true
 		c.overflow()

@@ -40,7 +40,7 @@ var scratch = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 func (c *child) converse() {
 	buf := scratch.Get().(*[32 << 10]byte)
 	defer scratch.Put(buf)
-	for c.stage != over {
+	for c.stage != over && !c.goesOn() {
 		c.serve(c.wait.wait(c.next()), buf[:])
 		c.tick(time.Now())
 	}
@@ -170,8 +170,8 @@ func (c *child) listen(slot int, out *[]byte, most int, buf []byte) {
 	}
 	room := most - len(*out)
 	*out = append(*out, buf[:min(n, room)]...)
-	if slot == slotStdout && c.spec.OnStdout != nil {
-		c.spec.OnStdout(*out)
+	if slot == slotStdout && c.spec.Detach != nil && c.background == nil {
+		c.background = c.spec.Detach(*out)
 	}
 	if n <= room {
 		return

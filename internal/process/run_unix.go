@@ -22,22 +22,49 @@ func run(ctx context.Context, s *Spec, token string, deadline time.Time) (Result
 	if err := c.wait.open(); err != nil {
 		return Result{}, err
 	}
-	defer c.closeAll()
-	if err := c.begin(); err != nil {
+	err := c.begin()
+	if err == nil {
+		if err = c.attend(); err != nil { // no memory
+			c.kill()
+			reap(c.pid)
+		}
+	}
+	if err != nil {
+		c.closeAll()
 		return Result{}, err
 	}
-	if err := c.attend(); err != nil { // no memory
-		c.kill()
-		reap(c.pid)
-		return Result{}, err
+	c.accompany(ctx)
+	if !c.goesOn() {
+		return c.res, nil
 	}
+	// The thread that forked is free again. Go keeps its threads, unless somebody locks one and lets
+	// it end: then this child ends with it, and its result says so.
+	rest := make(chan Result, 1)
+	began := time.Now()
+	go func() {
+		ctx := c.background
+		c.background, c.spec.Detach = nil, nil
+		c.accompany(ctx)
+		c.res.Elapsed = time.Since(began)
+		rest <- c.res
+	}()
+	return Result{ExitCode: -1, Started: true, Rest: rest}, nil
+}
+
+// accompany stays with a child to its end, or until it goes on in the background.
+func (c *child) accompany(ctx context.Context) {
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, c.wait.wake)()
 	}
-	c.converse()
+	if c.converse(); c.goesOn() {
+		return
+	}
 	c.finish()
-	return c.res, nil
+	c.closeAll()
 }
+
+// goesOn tells that nobody is to wait for the child any more.
+func (c *child) goesOn() bool { return c.background != nil && c.stage == running && !c.exited }
 
 // child is one running child and the host's ends of its pipes. It belongs to the goroutine that runs
 // it. A descriptor of -1 is closed.
@@ -53,6 +80,8 @@ type child struct {
 	exit   int    // tells of the leader's exit, and stays open until the end
 	census int    // tells, at the end, whether others were started since; -1 if nothing can
 	input  []byte // what the child has not read yet
+
+	background context.Context // not nil: it goes on in the background, until this ends
 
 	stage   stage
 	due     time.Time // when this stage ends; zero: never

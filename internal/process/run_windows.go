@@ -35,7 +35,7 @@ func run(ctx context.Context, s *Spec, _ string, deadline time.Time) (Result, er
 		tooMuch.CompareAndSwap(nil, &name)
 		stop()
 	}
-	stdout := capped{most: s.MaxStdout, on: s.OnStdout, overflow: func() { overflow("stdout") }}
+	stdout := capped{most: s.MaxStdout, overflow: func() { overflow("stdout") }}
 	stderr := capped{most: s.MaxStderr, overflow: func() { overflow("stderr") }}
 
 	cmd := exec.CommandContext(inner, s.Path)

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -33,9 +34,11 @@ type Spec struct {
 	// Stdin is written to the child, which then reads the end. A child that does not read it all
 	// is not at fault.
 	Stdin []byte
-	// OnStdout, where not nil, is called by Run whenever more of stdout has come, with all that has
-	// come so far. It must not keep what it gets, and must return soon.
-	OnStdout func(soFar []byte)
+	// Detach, where not nil, is called whenever more of stdout has come, with all that has come so
+	// far, which it must not keep. Once it returns a context, Run returns, and the child goes on in
+	// the background until it ends or that context does: see [Result.Rest]. On Windows it is not
+	// called: Run waits for the child there.
+	Detach func(soFar []byte) context.Context
 	// Timeout is how long the child may take from the call of Run on. Zero: for ever.
 	Timeout time.Duration
 	// Grace is the time between SIGTERM and SIGKILL. Zero: [DefaultGrace]; negative: none.
@@ -67,6 +70,9 @@ type Result struct {
 	Warnings []string
 	// Elapsed is the time that Run took.
 	Elapsed time.Duration
+	// Rest, if not nil, brings the whole result of a child that goes on in the background. The rest
+	// of this Result says nothing then.
+	Rest <-chan Result
 }
 
 // Process names a running process.
