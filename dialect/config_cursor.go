@@ -65,7 +65,7 @@ var cursorConfig = product{
 
 // plainText is an expression that stands for itself and means the same in a
 // rule.
-var plainText = regexp.MustCompile(`^[A-Za-z0-9_/=-]+( [A-Za-z0-9_/=-]+)*$`)
+var plainText = regexp.MustCompile(`^[A-Za-z0-9_/-]+( [A-Za-z0-9_/-]+)*$`)
 
 // settleCursor reads failClosed, and the matchers that Cursor holds against the
 // text of a command: a text becomes a rule, and for an expression, which no

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -85,7 +86,7 @@ func (e *entry) ours(h *hook.Hook) {
 		if len(h.Requires.Envs) == 0 {
 			h.Requires.Envs = need.strings("env")
 		}
-		e.wrong = firstOf(e.wrong, need.wrong)
+		e.wrong = cmp.Or(e.wrong, need.wrong)
 	}
 	if e.get("enabled") != nil && !e.flag("enabled") {
 		h.State, h.Why = hook.StateDisabled, "it has enabled = false"
@@ -98,15 +99,8 @@ func (e *entry) breaker() hook.BreakerSettings {
 		return hook.BreakerSettings{}
 	}
 	s := hook.BreakerSettings{Failures: table.integer("failures"), Cooldown: table.duration("cooldown", time.Second)}
-	e.wrong = firstOf(e.wrong, table.wrong)
+	e.wrong = cmp.Or(e.wrong, table.wrong)
 	return s
-}
-
-func firstOf(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
 
 // finish judges whether the hook can run on its event, and adds it.

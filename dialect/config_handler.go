@@ -154,7 +154,7 @@ func (e *entry) kind(h *hook.Hook) (hook.Kind, bool) {
 		e.noType()
 		return hook.KindCommand, true
 	}
-	if k, ok := kindOfType[word]; ok {
+	if k, ok := kindOfType[word]; ok && (k != hook.KindPlugin || e.p == &tenterhookConfig) {
 		return k, true
 	}
 	h.Why = "there is no kind of hook " + quote(word)
@@ -184,21 +184,6 @@ func (e *entry) run(h *hook.Hook) {
 		h.Source.Dir = dir
 	}
 }
-
-// systemKeys are the keys for the command of one system, those that are best
-// there first.
-func systemKeys(goos string) []string {
-	switch goos {
-	case "windows":
-		return []string{"windows", "command_windows", "powershell"}
-	case "darwin":
-		return []string{"osx", "bash"}
-	}
-	return []string{"linux", "bash"}
-}
-
-// otherSystems are the keys that command finds nothing in on some system.
-var otherSystems = []string{"windows", "command_windows", "powershell", "osx", "linux", "bash"}
 
 // command reads the command for a system.
 func (e *entry) command(h *hook.Hook, goos string) {

@@ -91,9 +91,11 @@ var foreignExpression = regexp.MustCompile(`^\s*(tools|file_paths|command|comman
 
 func (e *entry) isForeignExpression() bool { return foreignExpression.MatchString(e.pattern) }
 
-// maxTranslated is the length in bytes of a matcher that is compiled to see
-// which tools it means.
-const maxTranslated = 512
+// The bounds of the matchers that are compiled to see which tools they mean.
+const (
+	maxTranslated  = 512 // bytes of one
+	maxTranslators = 256 // different ones in a file
+)
 
 // translate adds the tools' names here to a matcher that takes them under the
 // product's names. What it took before it still takes.
@@ -114,7 +116,7 @@ func (e *entry) translateOnce(pattern string, syntax hook.MatcherSyntax) string 
 		return e.translateNames(pattern)
 	}
 	var re *regexp.Regexp
-	if len(pattern) <= maxTranslated && !strings.ContainsRune(pattern, '{') { // a bound can make a program huge
+	if len(pattern) <= maxTranslated && len(e.translated) < maxTranslators && !strings.ContainsRune(pattern, '{') { // a bound can make a program huge
 		re, _ = regexp.Compile(pattern)
 	}
 	if re == nil {

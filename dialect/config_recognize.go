@@ -8,19 +8,25 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// ConfigFiles are patterns (of path.Match, with slashes) for the config files
-// of all products in a project or in a plugin's root, in the order in which
-// they are best read. Not every file that fits declares hooks.
-func ConfigFiles() []string {
+// ConfigFiles are patterns (of path.Match, with slashes) for the config files of
+// some products, or of all if none is named, in a project, a home directory or
+// a plugin's root. Not every file that fits declares hooks.
+func ConfigFiles(of ...string) []string {
 	var patterns []string
 	for _, p := range products {
+		if len(of) > 0 && !slices.Contains(of, p.name) {
+			continue
+		}
 		for _, f := range p.files {
-			if strings.HasPrefix(f.pattern, ".") && !slices.Contains(patterns, f.pattern) {
+			if strings.HasPrefix(f.pattern, ".") {
 				patterns = append(patterns, f.pattern)
 			}
 		}
 	}
-	return append(patterns, "hooks/hooks.json", "hooks.json", "plugin.json")
+	if len(of) == 0 {
+		patterns = append(patterns, "hooks/hooks.json", "hooks.json", "plugin.json")
+	}
+	return patterns
 }
 
 // recognized is whose file a file is, and what else it holds.

@@ -160,6 +160,15 @@ func TestFileThatDeclaresNothingIsSaidToBeNone(t *testing.T) {
 	}
 }
 
+func TestSettingsOfNobodyInParticularAreSaidToHaveNoHooks(t *testing.T) {
+	for path, want := range map[string]int{"x/settings.json": 1, "x/plugin.json": 1, ".claude/settings.json": 0, ".claude-plugin/plugin.json": 0} {
+		got := readText(path, `{"name": "x"}`)
+		if len(got.Notes) != want || hook.HasErrors(got.Notes) {
+			t.Errorf("%s: %v", path, got.Notes)
+		}
+	}
+}
+
 func TestRecognizeByPathAndShape(t *testing.T) {
 	group := func(event string) string {
 		return `{"hooks": {"` + event + `": [{"hooks": [{"type": "command", "command": "a"}]}]}}`
@@ -326,5 +335,55 @@ func TestJSONOfANodeIsWhatItWasReadFrom(t *testing.T) {
 	var want, have any
 	if json.Unmarshal([]byte(text), &want) != nil || json.Unmarshal(got, &have) != nil || !cmp.Equal(want, have) {
 		t.Errorf("%s became %s", text, got)
+	}
+}
+
+func TestEnvironmentOfAHook(t *testing.T) {
+	read := func(env string) Config {
+		return readText(".github/hooks/x.json", `{"hooks": {"sessionStart": [{"command": "a", "env": `+env+`}]}}`)
+	}
+	got := read(`{"A": "b", "N": 1, "B": true}`).Hooks[0].Env
+	if diff := cmp.Diff(map[string]string{"A": "b", "N": "1", "B": "true"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, env := range []string{`{"A": {}}`, `{"A=B": "c"}`, `{"": "c"}`, `{"A": "\u0000"}`, `{"A": "b", "A": "c"}`, `"A=b"`, `["A"]`} {
+		if c := read(env); c.Hooks[0].State != hook.StateInvalid || !hook.HasErrors(c.Notes) {
+			t.Errorf("%s: %s, %v", env, c.Hooks[0].State, c.Notes)
+		}
+	}
+	if c := readText(".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a", "env": {"A": "b"}}]}]}}`); len(c.Hooks[0].Env) > 0 {
+		t.Errorf("a key that the product has not counts: %v", c.Hooks[0].Env)
+	}
+}
+
+func TestOurOwnMistakesAreErrors(t *testing.T) {
+	for _, key := range []string{
+		`"priority": "high"`, `"priority": 1.5`, `"protocol": "clade"`, `"rewrites": "maybe"`, `"breaker": 3`,
+		`"breaker": {"failures": "x"}`, `"breaker": {"cooldown": "x"}`, `"requires": {"bins": "jq"}`, `"requires": []`, `"if": 1`,
+	} {
+		got := readText(".tenterhook/settings.json", `{"hooks": {"PreToolUse": [{"command": "a", `+key+`}]}}`)
+		if len(got.Hooks) != 1 || got.Hooks[0].State != hook.StateInvalid || !hook.HasErrors(got.Notes) {
+			t.Errorf("%s: %v %v", key, describeAll(got), got.Notes)
+		}
+	}
+}
+
+func TestPolicyWithoutEffectIsTold(t *testing.T) {
+	for _, handler := range []string{`{"Stop": [{"hooks": [{"type": "command", "command": "a", "onFailure": "block"}]}]}`,
+		`{"PreToolUse": [{"hooks": [{"type": "command", "command": "a", "onFailure": "block", "async": true}]}]}`} {
+		if diff := cmp.Diff([]string{"1 w no_effect"}, codes(readText(".claude/settings.json", `{"hooks": `+handler+`}`))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", handler, diff)
+		}
+	}
+}
+
+func TestConfigFilesAreThoseOfTheProducts(t *testing.T) {
+	for _, product := range Products() {
+		for _, pattern := range ConfigFiles(product) {
+			name := strings.NewReplacer("*", "x").Replace(pattern)
+			if f, ok := byPath("/w/" + name); !ok || f.product.name != product || f.by != byFile {
+				t.Errorf("%s of %s is taken for %s's", name, product, f.product.name)
+			}
+		}
 	}
 }

@@ -1,9 +1,27 @@
 // Package dialect knows what the products that have hooks call things, and how
-// they spell them: their names for events, and the answers of their hooks.
+// they spell them: their names for events, the config files that declare their
+// hooks, and the answers of these.
 //
-// Stage: parse (a name in a manifest becomes an event, see [MapEvent]) and
-// dispatch (what a hook printed becomes an Output, see [Reader]). Packages
-// manifest and registry, and the handlers, import it; it imports hook alone.
+// Stage: parse (a config file becomes hooks, see [ReadConfig], and a name in a
+// manifest an event, see [MapEvent]) and dispatch (what a hook printed becomes
+// an Output, see [Reader]). Packages manifest and registry, and the handlers,
+// import it; of this module it imports hook alone.
+//
+// # Config files
+//
+// One walk reads the files of all products, and each product is a table of
+// choices in a file of its own: its names for events and tools, its keys, its
+// unit of time, the shapes that it takes. To add one, write that table and name
+// it in products.
+//
+//   - Events and tools get our names; an event without a counterpart keeps its
+//     own. A matcher still takes what it took, and our names for that.
+//   - A key that the product does not have has no effect, and is told. So are
+//     shapes that are nearly right: they are read as they were surely meant.
+//   - A bad entry becomes a hook in StateInvalid, and the others load. A file
+//     that cannot be read is one such hook.
+//   - Size, depth, keys, values and hooks are bounded before a parser or a
+//     regular expression meets them.
 //
 // # Answers
 //
