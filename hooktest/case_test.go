@@ -143,6 +143,7 @@ old
 func FuzzParseCase(f *testing.F) {
 	f.Add([]byte(head + "-- event.json --\n{}\n-- outcome3.json --\n{\"results\": [{\"reason\": {\"contains\": \"x\"}}]}\n"))
 	f.Add([]byte(head + "-- hooks/a/HOOK.md --\n-- selection.json --\n{}\n-- background.json --\n[]\n"))
+	f.Add([]byte(head + "\n-- --"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := hooktest.ParseCase("x", data)
 		if err != nil {

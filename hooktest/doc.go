@@ -25,10 +25,11 @@
 //
 // A case may fire several events, one after the other: event1.json with
 // outcome1.json and selection1.json, event2.json and so on. Where an event has
-// no file of its own, the one before is fired again. An event without an
-// outcome, and no outcome behind it, is not fired, only asked about. $DIR,
-// $DIR2, $WORK and $HOME stand for the case's folders in the event, the
-// options and all that is expected. A file that begins with #! is executable.
+// no file of its own, the one before is taken again. An event is fired if it or
+// one behind it has an outcome, or if the case expects background.json or
+// after/…; else it is only asked about. $DIR, $DIR2, $WORK and $HOME stand for
+// the case's folders in the event, the options and all that is expected. A file
+// that begins with #! is executable.
 //
 // # Expectations
 //

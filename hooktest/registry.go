@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
@@ -23,7 +25,8 @@ func (e registryEngine) Open(ctx context.Context, s Setup) (Session, error) {
 	session := &registrySession{}
 	opts := registry.Options{
 		Workspace: s.Workspace, Dirs: s.Dirs, Env: s.Env,
-		Without: []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopePlugin},
+		Without:  []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopePlugin},
+		StateDir: filepath.Join(s.Home, "state"), DrainTimeout: time.Minute,
 		NoHooks: s.Options.NoHooks, Serial: s.Options.Serial, StrictCompat: s.Options.StrictCompat,
 		NonInteractive: s.Options.NonInteractive, StopLimit: s.Options.StopLimit, OnAsync: session.note,
 	}

@@ -45,9 +45,12 @@ func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error
 	if c.Hook.Command == nil || c.Hook.Command.Line == "" {
 		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "it has no command", Hint: `add command = "./run.sh"`}
 	}
-	r := &run{handler: h, call: c, env: h.environ(c)}
+	payload, err := dialect.Payload(c.Hook.Protocol, c.Input, c.Payload)
+	if err != nil {
+		return nil, hook.Errorf(hook.FailureStart, "it cannot be told of the event: %w", err)
+	}
+	r := &run{handler: h, call: c, env: h.environ(c), payload: payload}
 	if takesEnvFile(c.Hook.Event) {
-		var err error
 		if r.envFile, err = newEnvFile(); err != nil {
 			return nil, hook.Errorf(hook.FailureStart, "no file for its environment: %w", err)
 		}
@@ -75,6 +78,7 @@ func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error
 type run struct {
 	handler *Handler
 	call    *hook.Call
+	payload []byte // the event, as the hook's protocol has it
 	env     environ
 	envFile string // "" = the event has none
 	dir     string
@@ -93,7 +97,7 @@ func (r *run) start(ctx context.Context, detach func([]byte) context.Context) {
 		r.err = failed
 		return
 	}
-	r.spec = process.Spec{Path: p.path, Argv: p.argv, Dir: r.dir, Env: r.env.list, Stdin: c.Payload, Detach: detach}
+	r.spec = process.Spec{Path: p.path, Argv: p.argv, Dir: r.dir, Env: r.env.list, Stdin: r.payload, Detach: detach}
 	var err error
 	r.result, err = process.Run(ctx, r.spec)
 	var broken *process.StartError
