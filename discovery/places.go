@@ -37,6 +37,13 @@ func DefaultPluginsDir() string {
 	return filepath.Join(dir, "plugins")
 }
 
+// DefaultStateDir is $XDG_STATE_HOME/tenterhook, where approvals are kept, by
+// the environment as it is at the time of the call, or "" if there is no home
+// directory.
+func DefaultStateDir() string {
+	return homely(func() string { return xdg.StateHome })
+}
+
 // homely returns the tenterhook folder in one of xdg's directories. A relative
 // one is none: it would hand the user's scope to whatever folder one stands in.
 func homely(of func() string) string {
@@ -60,10 +67,10 @@ var environment = struct {
 	seen variables
 }{seen: readEnvironment()}
 
-type variables [5]string
+type variables [6]string
 
 func readEnvironment() (v variables) {
-	for i, name := range [...]string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "USERPROFILE", "LOCALAPPDATA"} {
+	for i, name := range [...]string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "USERPROFILE", "LOCALAPPDATA"} {
 		v[i] = os.Getenv(name)
 	}
 	return v

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/adrg/xdg"
-
+	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -15,11 +14,7 @@ import (
 // openTrust opens the stores of approvals. One that cannot be relied on
 // approves nothing, and says why.
 func (r *Registry) openTrust() {
-	dir := r.opts.StateDir
-	if dir == "" {
-		xdg.Reload() // the environment may have changed since the program began
-		dir = filepath.Join(xdg.StateHome, "tenterhook")
-	}
+	dir := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
 	open := func(s *trust.Store, err error) {
 		r.stores = append(r.stores, s)
 		var p *trust.Problem
