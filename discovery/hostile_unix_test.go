@@ -166,19 +166,19 @@ func TestF2Links(t *testing.T) {
 		{"manifest to an absolute path outside", map[string]string{"hooks/a/HOOK.md": "/etc/hostname"}, []string{"!a"}, []string{"link_escapes"}},
 		{"manifest to a device", map[string]string{"hooks/a/HOOK.md": "/dev/zero"}, []string{"!a"}, []string{"link_escapes"}},
 		{"manifest beside it", map[string]string{"hooks/a/HOOK.md": "real.md"}, []string{"a"}, nil},
-		{"manifest elsewhere in the scope", map[string]string{"hooks/a/HOOK.md": "../../shared/HOOK.md"}, []string{"a"}, nil},
-		{"manifest to an absolute path inside", map[string]string{"hooks/a/HOOK.md": "$/shared/HOOK.md"}, []string{"a"}, nil},
-		{"manifest out and in again", map[string]string{"hooks/a/HOOK.md": "../../../scope/shared/HOOK.md"}, []string{"a"}, nil},
-		{"manifest to a pipe inside", map[string]string{"hooks/a/HOOK.md": "$/shared/pipe"}, []string{"!a"}, []string{"not_a_file"}},
+		{"manifest elsewhere in the scope", map[string]string{"hooks/a/HOOK.md": "../../common/HOOK.md"}, []string{"a"}, nil},
+		{"manifest to an absolute path inside", map[string]string{"hooks/a/HOOK.md": "$/common/HOOK.md"}, []string{"a"}, nil},
+		{"manifest out and in again", map[string]string{"hooks/a/HOOK.md": "../../../scope/common/HOOK.md"}, []string{"a"}, nil},
+		{"manifest to a pipe inside", map[string]string{"hooks/a/HOOK.md": "$/common/pipe"}, []string{"!a"}, []string{"not_a_file"}},
 		{"manifest to nowhere", map[string]string{"hooks/a/HOOK.md": "gone"}, []string{"!a"}, []string{"link_broken"}},
 		{"manifest to nowhere, absolute", map[string]string{"hooks/a/HOOK.md": "/gone/for/good"}, []string{"!a"}, []string{"link_broken"}},
 		{"manifest in a loop", map[string]string{"hooks/a/HOOK.md": "b", "hooks/a/b": "HOOK.md"}, []string{"!a"}, []string{"unreadable"}},
 		{"folder to the outside", map[string]string{"hooks/b": "../../outside"}, []string{"!b"}, []string{"link_escapes"}},
 		{"folder to an absolute path outside", map[string]string{"hooks/b": "$/../outside"}, []string{"!b"}, []string{"link_escapes"}},
-		{"folder elsewhere in the scope", map[string]string{"hooks/b": "../shared"}, []string{"b"}, nil},
-		{"folder to an absolute path inside", map[string]string{"hooks/b": "$/shared"}, []string{"b"}, nil},
+		{"folder elsewhere in the scope", map[string]string{"hooks/b": "../common"}, []string{"b"}, nil},
+		{"folder to an absolute path inside", map[string]string{"hooks/b": "$/common"}, []string{"b"}, nil},
 		{"folder to nowhere", map[string]string{"hooks/b": "gone"}, []string{"!b"}, []string{"link_broken"}},
-		{"link to a file", map[string]string{"hooks/b": "../shared/HOOK.md"}, nil, nil},
+		{"link to a file", map[string]string{"hooks/b": "../common/HOOK.md"}, nil, nil},
 		{"hooks folder to the outside", map[string]string{"hooks": "../outside-hooks"}, nil, []string{"link_escapes"}},
 		{"hooks folder elsewhere in the scope", map[string]string{"hooks": "more"}, []string{"m"}, nil},
 		{"hooks folder to an absolute path inside", map[string]string{"hooks": "$/more"}, []string{"m"}, nil},
@@ -190,9 +190,9 @@ func TestF2Links(t *testing.T) {
 			scope := filepath.Join(root, "scope")
 			write(t, filepath.Join(root, "outside", "HOOK.md"), text)
 			write(t, filepath.Join(root, "outside-hooks", "x", "HOOK.md"), text)
-			write(t, filepath.Join(scope, "shared", "HOOK.md"), text)
+			write(t, filepath.Join(scope, "common", "HOOK.md"), text)
 			write(t, filepath.Join(scope, "more", "m", "HOOK.md"), text)
-			fifo(t, filepath.Join(scope, "shared", "pipe"))
+			fifo(t, filepath.Join(scope, "common", "pipe"))
 			for path, target := range test.links {
 				if strings.HasPrefix(path, "hooks/a/") {
 					write(t, filepath.Join(scope, "hooks", "a", "real.md"), text)

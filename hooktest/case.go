@@ -22,7 +22,7 @@ type Case struct {
 	Rule    string // which rule it comes from
 	Differs string // why this module means to differ from Claude Code; "" = it does not
 
-	Files   map[string][]byte // hooks/…, hooks2/…, work/…
+	Files   map[string][]byte // hooks/…, hooks2/…, project/…
 	After   map[string][]byte // what is there in the end, by the same paths
 	Schema  json.RawMessage   // nil = none
 	Options Options
@@ -112,7 +112,7 @@ func (c *Case) readComment(comment string) error {
 }
 
 var (
-	treeFile     = regexp.MustCompile(`^(hooks[2-9]?|work)/.`)
+	treeFile     = regexp.MustCompile(`^(hooks[2-9]?|project)/.`)
 	numberedFile = regexp.MustCompile(`^(event|outcome|selection)([1-9][0-9]*)?\.json$`)
 )
 

@@ -24,7 +24,7 @@ Rule: tenterhook: so
 it is.
 -- hooks/a/HOOK.md --
 text
--- work/sub/file --
+-- project/sub/file --
 -- options.json --
 {"serial": true}
 -- schema.json --
@@ -37,15 +37,15 @@ text
 {"hook_event_name": "Setup"}
 -- selection3.json --
 {"selected": []}
--- after/work/log --
+-- after/project/log --
 a
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &hooktest.Case{Name: "x", Prose: "It holds everywhere.", Rule: "tenterhook: so it is.", Differs: "the client does not.",
-		Files:   map[string][]byte{"hooks/a/HOOK.md": []byte("text\n"), "work/sub/file": {}},
-		After:   map[string][]byte{"work/log": []byte("a\n")},
+		Files:   map[string][]byte{"hooks/a/HOOK.md": []byte("text\n"), "project/sub/file": {}},
+		After:   map[string][]byte{"project/log": []byte("a\n")},
 		Options: hooktest.Options{Serial: true}, Schema: []byte("{}\n"),
 		Steps: []hooktest.Step{
 			{Event: []byte(`{"hook_event_name": "Stop"}`), Fire: true},
@@ -69,9 +69,9 @@ func TestCaseThatIsWrongIsRefused(t *testing.T) {
 		"misspelt inner key":     {head + "-- event.json --\n{}\n-- outcome.json --\n{\"results\": {\"contains\": {\"hok\": \"a\"}}}\n", `no key "hok"`},
 		"misspelt option":        {head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- options.json --\n{\"seral\": true}\n", "seral"},
 		"unknown file":           {head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- notes.txt --\n", "notes.txt"},
-		"file outside":           {head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- work/../../x --\n", "no such file"},
+		"file outside":           {head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- project/../../x --\n", "no such file"},
 		"file that is there twice": {
-			head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- work/a --\n-- work/a --\n", "twice"},
+			head + "-- event.json --\n{}\n-- outcome.json --\n{}\n-- project/a --\n-- project/a --\n", "twice"},
 		"too many events": {head + "-- event.json --\n{}\n-- outcome999.json --\n{}\n", "at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func (s stub) Dispatch(context.Context, []byte) ([]byte, error)               { 
 func (s stub) Close() ([]byte, error)                                         { return []byte(s.background), nil }
 
 func TestEngineThatIsWrongIsCaught(t *testing.T) {
-	c, err := hooktest.ParseCase("x", []byte(head+`-- work/log --
+	c, err := hooktest.ParseCase("x", []byte(head+`-- project/log --
 old
 -- event.json --
 {"cwd": "$WORK"}
@@ -105,7 +105,7 @@ old
 {"selected": [{"hook": "a"}]}
 -- background.json --
 [{"hook": "a"}]
--- after/work/log --
+-- after/project/log --
 old
 `))
 	if err != nil {
@@ -115,7 +115,7 @@ old
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := stub{`{"selected": [{"hook": "a", "by": "x"}]}`, `{"verdict": "deny", "reason": "in ` + work + `/work"}`, `[{"hook": "a"}]`, nil, nil}
+	good := stub{`{"selected": [{"hook": "a", "by": "x"}]}`, `{"verdict": "deny", "reason": "in ` + work + `/project"}`, `[{"hook": "a"}]`, nil, nil}
 	change := func(f func(*stub)) stub { s := good; f(&s); return s }
 	for name, tt := range map[string]struct {
 		engine stub

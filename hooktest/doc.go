@@ -14,14 +14,14 @@
 // Its files are
 //
 //	hooks/NAME/HOOK.md   the hooks, and their scripts; hooks2/… is a second folder
-//	work/…               the workspace
+//	project/…             the workspace
 //	event.json           the event, with its hook_event_name
 //	schema.json          the JSON Schema of the tool's input
 //	options.json         how the host is set up, see [Options]
 //	outcome.json         what comes of it, as `tenterhook run --json` prints it
 //	selection.json       who runs, as `tenterhook why --json` prints it
 //	background.json      what became of the hooks in the background, in order
-//	after/…              files as they are in the end, such as after/work/log
+//	after/…              files as they are in the end, such as after/project/log
 //
 // A case may fire several events, one after the other: event1.json with
 // outcome1.json and selection1.json, event2.json and so on. Where an event has

@@ -93,23 +93,23 @@ func (c *Case) lay(root string) (*world, error) {
 	}
 	w := &world{root: root}
 	under := func(name string) string { return filepath.Join(root, name) }
-	w.setup = Setup{Workspace: under("work"), Home: under("home"), Schema: c.Schema, Options: c.Options,
+	w.setup = Setup{Workspace: under("project"), Home: under("home"), Schema: c.Schema, Options: c.Options,
 		Env: []string{"HOME=" + under("home"), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + under("tmp")}}
-	for _, dir := range []string{"hooks", "work", "home", "tmp"} {
+	for _, dir := range []string{"hooks", "project", "home", "tmp"} {
 		if err := os.MkdirAll(under(dir), 0o755); err != nil {
 			return nil, err
 		}
 	}
 	tops := map[string]bool{"hooks": true}
 	for name, data := range c.Files {
-		if top, _, _ := strings.Cut(name, "/"); top != "work" {
+		if top, _, _ := strings.Cut(name, "/"); top != "project" {
 			tops[top] = true
 		}
 		if err := write(under(name), data); err != nil {
 			return nil, err
 		}
 	}
-	pairs := []string{"$WORK", under("work"), "$HOME", under("home")}
+	pairs := []string{"$WORK", under("project"), "$HOME", under("home")}
 	for _, top := range slices.Sorted(maps.Keys(tops)) {
 		w.setup.Dirs = append(w.setup.Dirs, under(top))
 		pairs = append([]string{"$DIR" + strings.TrimPrefix(top, "hooks"), under(top)}, pairs...)

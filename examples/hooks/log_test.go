@@ -36,15 +36,15 @@ func TestLogToolCallsNeverLogsContents(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "sub", "calls.jsonl")
 	const secret = "what-stands-in-the-file"
 	for _, p := range []string{
-		toolResult("Write", map[string]any{"file_path": "/work/a.go", "content": secret}, map[string]any{"text": secret}),
-		toolResult("Edit", map[string]any{"file_path": "/work/a.go", "old_string": secret, "new_string": secret}, secret),
-		toolResult("MultiEdit", map[string]any{"file_path": "/work/a.go", "edits": []any{map[string]any{"new_string": secret}}}, nil),
+		toolResult("Write", map[string]any{"file_path": "/project/a.go", "content": secret}, map[string]any{"text": secret}),
+		toolResult("Edit", map[string]any{"file_path": "/project/a.go", "old_string": secret, "new_string": secret}, secret),
+		toolResult("MultiEdit", map[string]any{"file_path": "/project/a.go", "edits": []any{map[string]any{"new_string": secret}}}, nil),
 		toolResult("Bash", map[string]any{"command": "cat > a.txt <<EOF\n" + secret + "\nEOF", "description": secret}, secret),
 		toolResult("Bash", map[string]any{"command": "curl -H 'Authorization: Bearer " + secret + "' https://x:" + secret + "@example.com"}, nil),
 		toolResult("Bash", map[string]any{"command": "deploy --token " + secret + " API_KEY=" + secret}, nil),
 		toolResult("WebFetch", map[string]any{"url": "https://u:" + secret + "@example.com/a?key=" + secret, "prompt": secret}, secret),
 		toolResult("mcp__x__y", secret, secret),
-		payload("PostToolUseFailure", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/work/b"}, "error": secret}),
+		payload("PostToolUseFailure", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/project/b"}, "error": secret}),
 	} {
 		if r := run(t, "log-tool-calls", "log.py", p, "TENTERHOOK_LOG="+log); r != (reply{}) {
 			t.Fatalf("got %+v, want nothing", r)
@@ -62,7 +62,7 @@ func TestLogToolCallsNeverLogsContents(t *testing.T) {
 		t.Fatalf("%d lines, want 9", len(lines))
 	}
 	input := lines[0]["input"].(map[string]any)
-	if input["file_path"] != "/work/a.go" || lines[0]["tool"] != "Write" || lines[0]["id"] != "toolu_1" || lines[0]["ms"] != 12.0 {
+	if input["file_path"] != "/project/a.go" || lines[0]["tool"] != "Write" || lines[0]["id"] != "toolu_1" || lines[0]["ms"] != 12.0 {
 		t.Errorf("what was called is missing: %v", lines[0])
 	}
 	if got := lines[3]["input"].(map[string]any)["command"]; got != "cat > a.txt <<EOF (and 2 more lines)" {

@@ -10,7 +10,7 @@ func TestProtectSecretsKnowsFilesByName(t *testing.T) {
 	needs(t, "sh", "awk")
 	for _, c := range []struct{ path, want string }{
 		{".env", "deny"},
-		{"/work/app/.env", "deny"},
+		{"/project/app/.env", "deny"},
 		{".env.production", "deny"},
 		{"config/prod.env", "deny"},
 		{".ENV", "deny"},
