@@ -162,12 +162,12 @@ func TestWhatJustFitsIsTaken(t *testing.T) {
 func TestF2LinksThatAreTaken(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("lib/x.sh", "x", 0o644)
-	w.write("/.tenterhook/common.sh", "common", 0o755)
+	w.write("/.tenterhook/sibling.sh", "sibling", 0o755)
 	w.link("lib", "folder")
 	w.link("run.sh", "file")
 	w.link("gone", "nowhere")
 	w.link(".", "self")
-	w.link("../../common.sh", "common")
+	w.link("../../sibling.sh", "sibling")
 	w.link(w.path("run.sh"), "absolute")
 	w.link("../guard/run.sh", "roundabout")
 	got := make(map[string]string)
@@ -177,7 +177,7 @@ func TestF2LinksThatAreTaken(t *testing.T) {
 		}
 	}
 	want := map[string]string{"folder": "lib false false", "file": "run.sh false false", "nowhere": "gone false false", "self": ". false false",
-		"common": "../../common.sh true true", "absolute": "$/run.sh true true", "roundabout": "../guard/run.sh true true"}
+		"sibling": "../../sibling.sh true true", "absolute": "$/run.sh true true", "roundabout": "../guard/run.sh true true"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -62,11 +62,11 @@ func TestSnapshotHoldsTheFolder(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("lib/x.sh", "x", 0o664)
 	w.write("run.sh", "run", 0o4777)
-	w.write("/.tenterhook/common.sh", "common", 0o755)
+	w.write("/.tenterhook/sibling.sh", "sibling", 0o755)
 	w.link("run.sh", "alias")
 	w.link("lib", "folder")
 	w.link("gone", "nowhere")
-	w.link("../../common.sh", "common.sh")
+	w.link("../../sibling.sh", "sibling.sh")
 	s, dir := snapshots(t)
 	sealed := w.seal()
 	got, err := s.Dir(sealed)
@@ -75,7 +75,7 @@ func TestSnapshotHoldsTheFolder(t *testing.T) {
 		t.Errorf("%s does not lie in %s", got, dir)
 	}
 	want := []string{"dr-x------ .", "-r-------- HOOK.md " + manifest, "link alias run.sh", "link folder lib", "dr-x------ lib", "-r-------- lib/x.sh x",
-		"link nowhere gone", "-r-x------ run.sh run", "-r-x------ common.sh common"}
+		"link nowhere gone", "-r-x------ run.sh run", "-r-x------ sibling.sh sibling"}
 	if diff := cmp.Diff(want, tree(t, got)); diff != "" {
 		t.Error(diff)
 	}
@@ -157,13 +157,13 @@ func TestF3SnapshotOfWhatIsThereNoMoreIsNotMade(t *testing.T) {
 		"removed": func(w *workspace) { w.remove("run.sh") },
 		"a link":  func(w *workspace) { w.remove("run.sh"); w.link("/bin/sh", "run.sh") },
 		"linked to what changed": func(w *workspace) {
-			w.write("/common.sh", "new", 0o755)
+			w.write("/sibling.sh", "new", 0o755)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkspace(t)
-			w.write("/common.sh", "old", 0o755)
-			w.link("../../../common.sh", "common.sh")
+			w.write("/sibling.sh", "old", 0o755)
+			w.link("../../../sibling.sh", "sibling.sh")
 			sealed := w.seal()
 			change(w)
 			s, dir := snapshots(t)
