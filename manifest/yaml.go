@@ -178,10 +178,26 @@ func alias(name string, line int) *fault {
 	return &fault{code: "alias", line: line, message: "aliases are not taken, as " + quote("*"+name) + " is one", hint: "write the value out"}
 }
 
+// oddBreak finds a line break that the parser counts and editors do not, so
+// that every line it tells of later would be wrong.
+func oddBreak(text string) *fault {
+	for at, r := range text {
+		odd := r == '\u0085' || r == '\u2028' || r == '\u2029' || r == '\r' && !strings.HasPrefix(text[at+1:], "\n")
+		if odd {
+			return &fault{code: "syntax", line: 1 + strings.Count(text[:at], "\n"),
+				message: fmt.Sprintf("the character %U ends a line here", r), hint: "end lines with a newline alone"}
+		}
+	}
+	return nil
+}
+
 // scanYAML refuses what costs the parser more than a hook is worth. It does not
 // tell text from structure, so it lets through far more than is taken in the
 // end.
 func scanYAML(text string) *fault {
+	if bad := oddBreak(text); bad != nil {
+		return bad
+	}
 	const depth, marks = 20 * maxDepth, maxValues
 	line, brackets, dashes, count := 1, 0, 0, 0
 	for i := range len(text) {
