@@ -62,7 +62,7 @@ func (p *pool) follow(e *entry, c *hook.Call, wait func(context.Context) (*hook.
 	job := func(ctx context.Context) {
 		start := time.Now()
 		out, err := wait(ctx)
-		result := classify(ctx, ctx, e, out, err)
+		result := classify(ctx, ctx, e, start, out, err)
 		result.Elapsed, result.Report = time.Since(start), c.Report
 		p.deliver(e, c, result)
 	}

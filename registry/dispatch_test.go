@@ -312,8 +312,9 @@ func TestSessionEndHooksShareABudget(t *testing.T) {
 		}
 		start := time.Now()
 		out := dispatch(t, reg, hook.SessionEnd{Reason: "other"})
-		if d := time.Since(start); d != hook.SessionEndBudget || out.Results[0].Failure != hook.FailureTimeout {
-			t.Errorf("%s, %v", d, ids(out))
+		if d := time.Since(start); d != hook.SessionEndBudget || out.Results[0].Failure != hook.FailureTimeout ||
+			!strings.Contains(out.Results[0].Reason, "within 1.5s") {
+			t.Errorf("%s, %v, %q", d, ids(out), out.Results[0].Reason)
 		}
 		if err := registry.On(reg, "asks-for-more", sleeps, within(10*time.Second)); err != nil {
 			t.Fatal(err)

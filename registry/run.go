@@ -25,9 +25,9 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 			Hint:   fmt.Sprintf("it is tried again in %s", s.RetryAfter.Round(time.Second))}
 	}
 	defer permit.Release()
-	timed, cancel := context.WithTimeoutCause(ctx, e.timeout, hook.ErrTimeout)
-	defer cancel()
 	start := time.Now()
+	timed, cancel := context.WithDeadlineCause(ctx, start.Add(e.timeout), hook.ErrTimeout)
+	defer cancel()
 	var out *hook.Output
 	var err error
 	if e.hook.Kind == hook.KindCommand {
@@ -35,7 +35,7 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 	} else {
 		out, err = contain(timed, e.handler, c)
 	}
-	result := classify(ctx, timed, e, out, err)
+	result := classify(ctx, timed, e, start, out, err)
 	elapsed, report := time.Since(start), c.Report // a hook that goes on will change it
 	if result.Status == hook.StatusSuccess && out != nil && out.Handoff != nil && out.Handoff.Wait != nil {
 		result = r.async.follow(e, c, out.Handoff.Wait)
@@ -57,7 +57,7 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 }
 
 // classify makes a result of how a handler returned.
-func classify(caller, timed context.Context, e *entry, out *hook.Output, err error) hook.Result {
+func classify(caller, timed context.Context, e *entry, start time.Time, out *hook.Output, err error) hook.Result {
 	result := hook.Result{Hook: e.hook, Status: hook.StatusSuccess, Output: out, Err: err}
 	var failed *hook.Error
 	switch {
@@ -71,7 +71,7 @@ func classify(caller, timed context.Context, e *entry, out *hook.Output, err err
 	case errors.Is(context.Cause(timed), hook.ErrTimeout) && errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, hook.ErrTimeout):
 		result.Status, result.Failure = hook.StatusFailed, hook.FailureTimeout
-		result.Reason = fmt.Sprintf("no answer within %s", e.timeout)
+		result.Reason = fmt.Sprintf("no answer within %s", limitOf(timed, start))
 		result.Hint = "raise its timeout, or make it faster"
 	case errors.As(err, &failed):
 		result.Status, result.Failure, result.Reason, result.Hint = hook.StatusFailed, failed.Failure, failed.Reason, failed.Hint
@@ -81,6 +81,14 @@ func classify(caller, timed context.Context, e *entry, out *hook.Output, err err
 		result.Status, result.Failure, result.Reason = hook.StatusFailed, hook.FailureExit, err.Error()
 	}
 	return result
+}
+
+// limitOf is how much time a run that ran out of it had.
+func limitOf(timed context.Context, start time.Time) time.Duration {
+	if deadline, ok := timed.Deadline(); ok {
+		return deadline.Sub(start).Round(time.Millisecond)
+	}
+	return time.Since(start).Round(time.Millisecond)
 }
 
 // contain runs a handler that may hang, panic or call Goexit in a goroutine of
