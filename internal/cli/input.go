@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
 )
 
 // maxPayload bounds what --payload reads.
@@ -20,6 +22,32 @@ const maxPayload = 64 << 20
 type eventFlags struct {
 	tool, input, prompt, payload string
 	set                          []string
+}
+
+// eventCommand completes a command that takes an event and asks the registry
+// about it.
+func (a *app) eventCommand(cmd *cobra.Command, ask func(context.Context, *registry.Registry, hook.Input) error) *cobra.Command {
+	var event eventFlags
+	event.register(cmd)
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.ValidArgsFunction = completeEvents
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		in, err := event.read(cmd, args, a.In)
+		if err != nil {
+			return err
+		}
+		reg, err := a.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if err := reg.Close(); err != nil { // hooks in the background were ended
+				fmt.Fprintln(a.Err, "tenterhook: "+err.Error())
+			}
+		}()
+		return ask(cmd.Context(), reg, in)
+	}
+	return cmd
 }
 
 func (f *eventFlags) register(cmd *cobra.Command) {

@@ -1,54 +1,37 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
 )
 
 func (a *app) runCommand() *cobra.Command {
-	var event eventFlags
-	cmd := &cobra.Command{
+	return a.eventCommand(&cobra.Command{
 		Use:   "run EVENT",
 		Short: "Fire an event, run its hooks, and show what they decide",
 		Long:  "Fires an event as an agent would. The exit code is the decision:\n0 none or allow, 2 deny, 3 ask or defer, 1 nothing could be decided.",
 		Example: "  tenterhook run PreToolUse --tool Bash --input '{\"command\":\"rm -rf /\"}'\n" +
 			"  tenterhook run UserPromptSubmit --prompt 'deploy it' --json\n" +
 			"  tenterhook run --payload event.json",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeEvents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in, err := event.read(cmd, args, a.In)
-			if err != nil {
-				return err
-			}
-			reg, err := a.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer func() {
-				if err := reg.Close(); err != nil {
-					fmt.Fprintln(a.Err, "tenterhook: "+err.Error())
-				}
-			}()
-			out, err := reg.Dispatch(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			out.Diagnostics = append(reg.Diagnostics(), out.Diagnostics...)
-			a.code = exitCode(out.Verdict)
-			if a.json {
-				return a.printJSON(out)
-			}
-			a.printOutcome(out)
-			return nil
-		},
-	}
-	event.register(cmd)
-	return cmd
+	}, func(ctx context.Context, reg *registry.Registry, in hook.Input) error {
+		out, err := reg.Dispatch(ctx, in)
+		if err != nil {
+			return err
+		}
+		out.Diagnostics = append(reg.Diagnostics(), out.Diagnostics...)
+		a.code = exitCode(out.Verdict)
+		if a.json {
+			return a.printJSON(out)
+		}
+		a.printOutcome(out)
+		return nil
+	})
 }
 
 func exitCode(v hook.Verdict) int {

@@ -1,36 +1,24 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
 func (a *app) whyCommand() *cobra.Command {
-	var event eventFlags
-	cmd := &cobra.Command{
+	return a.eventCommand(&cobra.Command{
 		Use:   "why EVENT",
 		Short: "Say which hooks would run for an event, and why the others would not",
 		Long:  "Runs nothing. Takes the event as 'run' does.",
 		Example: "  tenterhook why PreToolUse --tool Bash --input '{\"command\":\"sudo git push\"}'\n" +
 			"  tenterhook why Stop --json",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeEvents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in, err := event.read(cmd, args, a.In)
-			if err != nil {
-				return err
-			}
-			reg, err := a.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer reg.Close()
-			return a.printSelection(reg.Select(in))
-		},
-	}
-	event.register(cmd)
-	return cmd
+	}, func(_ context.Context, reg *registry.Registry, in hook.Input) error {
+		return a.printSelection(reg.Select(in))
+	})
 }
 
 func (a *app) printSelection(sel registry.Selection) error {
