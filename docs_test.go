@@ -70,3 +70,23 @@ func eventTable() string {
 	}
 	return b.String()
 }
+
+func TestEveryDirectDependencyIsAccountedFor(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mod)) {
+		name, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || !strings.HasPrefix(rest, "v") || strings.Contains(line, "// indirect") {
+			continue
+		}
+		if !strings.Contains(string(doc), strings.TrimPrefix(name, "github.com/")) {
+			t.Errorf("docs/dependencies.md does not name %s", name)
+		}
+	}
+}
