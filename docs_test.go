@@ -4,10 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/manifest"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated parts of the documents")
@@ -88,5 +90,37 @@ func TestEveryDirectDependencyIsAccountedFor(t *testing.T) {
 		if !strings.Contains(string(doc), strings.TrimPrefix(name, "github.com/")) {
 			t.Errorf("docs/dependencies.md does not name %s", name)
 		}
+	}
+}
+
+// manifestKey is a key in the first cell of a row of the reference.
+var manifestKey = regexp.MustCompile("`\\[?([a-z_]+)\\]?`")
+
+func TestEveryKeyOfTheReferenceIsKnown(t *testing.T) {
+	doc, err := os.ReadFile("docs/hook-md.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, keys, _ := strings.Cut(string(doc), "## Keys\n")
+	keys, _, _ = strings.Cut(keys, "\n## ")
+	found := 0
+	for line := range strings.Lines(keys) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for _, m := range manifestKey.FindAllStringSubmatch(cells[1], -1) {
+			found++
+			text := "---\n" + m[1] + ": x\n---\n"
+			_, notes := manifest.Parse(manifest.Source{Scope: hook.ScopeDir, Folder: "x"}, []byte(text))
+			for _, d := range notes {
+				if d.Code == "unknown_key" {
+					t.Errorf("the reference has a key that is none: %v", d)
+				}
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d keys were found in the reference", found)
 	}
 }
