@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -103,10 +104,12 @@ var additions = []struct {
 
 func TestRulesRunWhereObservedAndBeyondOnlyForListedReasons(t *testing.T) {
 	used := map[string]int{}
+	held, extras := 0, 0
 	for _, file := range []string{"if-bash.json", "if-paths.json"} {
 		var o observation
 		load(t, file, &o)
 		o.each(t, RuleOptions{}, func(rule, call string, got Decision, ran bool) {
+			held++
 			if ran && !got.Run {
 				t.Errorf("%q on %q: the client ran, ours does not (%s)", rule, call, got.By)
 			}
@@ -120,6 +123,7 @@ func TestRulesRunWhereObservedAndBeyondOnlyForListedReasons(t *testing.T) {
 				exactly := a.ruleExactly == nil || slices.Contains(a.ruleExactly, rule)
 				if strings.Contains(rule, a.rule) && strings.Contains(call, a.call) && exactly {
 					used[a.reason]++
+					extras++
 					return
 				}
 			}
@@ -130,5 +134,9 @@ func TestRulesRunWhereObservedAndBeyondOnlyForListedReasons(t *testing.T) {
 		if used[a.reason] == 0 {
 			t.Errorf("addition %q is never used", a.reason)
 		}
+	}
+	t.Logf("%d pairs of rule and call, %d of them run beyond the client", held, extras)
+	for _, reason := range slices.Sorted(maps.Keys(used)) {
+		t.Logf("%4d %s", used[reason], reason)
 	}
 }
