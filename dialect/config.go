@@ -104,5 +104,14 @@ func ReadConfig(src ConfigSource, data []byte) Config {
 	return r.config
 }
 
+// BrokenConfig is the config of a file of which only a diagnostic is known: it
+// could not be read, say.
+func BrokenConfig(src ConfigSource, d hook.Diagnostic) Config {
+	r := newConfigReader(src)
+	r.broken(&flaw{code: d.Code, line: d.Line, message: d.Message, hint: d.Hint})
+	r.config.Product = src.Product
+	return r.config
+}
+
 // slashed makes a path of any system readable to package path.
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }

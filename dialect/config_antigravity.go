@@ -18,9 +18,9 @@ var antigravityEvents = productEvents{
 var antigravityConfig = product{
 	name: "antigravity",
 	files: []configFile{
-		{".agents/hooks.json", formHooks},
-		{".antigravitycli/hooks.json", formHooks},
-		{".gemini/config/hooks.json", formHooks},
+		{pattern: ".agents/hooks.json", form: formHooks},
+		{pattern: ".antigravitycli/hooks.json", form: formHooks},
+		{pattern: ".gemini/config/hooks.json", form: formHooks},
 	},
 	events: antigravityEvents,
 	tools: map[string][]string{

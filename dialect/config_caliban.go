@@ -10,12 +10,12 @@ import (
 var calibanConfig = product{
 	name: "caliban",
 	files: []configFile{
-		{".caliban/settings.toml", formSettings},
-		{".caliban/settings.json", formSettings},
-		{".caliban/hooks.toml", formSettings},
-		{"caliban/settings.toml", formSettings},
-		{"caliban/settings.json", formSettings},
-		{"caliban/hooks.toml", formSettings},
+		{pattern: ".caliban/settings.toml", form: formSettings},
+		{pattern: ".caliban/settings.json", form: formSettings},
+		{pattern: ".caliban/hooks.toml", form: formSettings, legacy: true},
+		{pattern: "caliban/settings.toml", form: formSettings},
+		{pattern: "caliban/settings.json", form: formSettings},
+		{pattern: "caliban/hooks.toml", form: formSettings, legacy: true},
 	},
 	keys: []string{
 		"if", "async", "env", "url", "headers", "allowed_env_vars", "mcp", "server", "tool", "input", "agent", "prompt",

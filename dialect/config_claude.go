@@ -7,11 +7,11 @@ import "time"
 var claudeConfig = product{
 	name: "claude",
 	files: []configFile{
-		{".claude/settings.json", formSettings},
-		{".claude/settings.local.json", formSettings},
-		{".claude-plugin/plugin.json", formManifest},
-		{".claude/hooks.json", formHooks},
-		{"managed-settings.json", formSettings},
+		{pattern: ".claude/settings.json", form: formSettings},
+		{pattern: ".claude/settings.local.json", form: formSettings},
+		{pattern: ".claude-plugin/plugin.json", form: formManifest},
+		{pattern: ".claude/hooks.json", form: formHooks},
+		{pattern: "managed-settings.json", form: formSettings},
 	},
 	keys:     claudeHandlerKeys,
 	strict:   true,

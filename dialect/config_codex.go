@@ -16,9 +16,9 @@ var codexEvents = productEvents{
 var codexConfig = product{
 	name: "codex",
 	files: []configFile{
-		{".codex/hooks.json", formHooks},
-		{".codex/config.toml", formSettings},
-		{".codex-plugin/plugin.json", formManifest},
+		{pattern: ".codex/hooks.json", form: formHooks},
+		{pattern: ".codex/config.toml", form: formSettings},
+		{pattern: ".codex-plugin/plugin.json", form: formManifest},
 	},
 	events: codexEvents,
 	tools: map[string][]string{

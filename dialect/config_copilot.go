@@ -32,9 +32,9 @@ var copilotEvents = productEvents{
 var copilotConfig = product{
 	name: "copilot",
 	files: []configFile{
-		{".github/hooks/*.json", formHooks},
-		{".github/hooks.json", formHooks},
-		{".copilot/hooks/*.json", formHooks},
+		{pattern: ".github/hooks/*.json", form: formHooks},
+		{pattern: ".github/hooks.json", form: formHooks},
+		{pattern: ".copilot/hooks/*.json", form: formHooks},
 	},
 	events: copilotEvents,
 	tools: map[string][]string{

@@ -46,8 +46,8 @@ var cursorEvents = productEvents{
 var cursorConfig = product{
 	name: "cursor",
 	files: []configFile{
-		{".cursor/hooks.json", formHooks},
-		{".cursor-plugin/plugin.json", formManifest},
+		{pattern: ".cursor/hooks.json", form: formHooks},
+		{pattern: ".cursor-plugin/plugin.json", form: formManifest},
 	},
 	events: cursorEvents,
 	tools: map[string][]string{

@@ -7,10 +7,10 @@ import "time"
 var factoryConfig = product{
 	name: "factory",
 	files: []configFile{
-		{".factory/settings.json", formSettings},
-		{".factory/settings.local.json", formSettings},
-		{".factory/hooks.json", formHooks},
-		{".factory-plugin/plugin.json", formManifest},
+		{pattern: ".factory/settings.json", form: formSettings},
+		{pattern: ".factory/settings.local.json", form: formSettings},
+		{pattern: ".factory/hooks.json", form: formHooks},
+		{pattern: ".factory-plugin/plugin.json", form: formManifest},
 	},
 	tools: map[string][]string{
 		"Execute": {"Bash"}, "Create": {"Write"}, "ApplyPatch": {"Edit", "Write", "MultiEdit"}, "FetchUrl": {"WebFetch"},

@@ -26,7 +26,7 @@ var geminiEvents = productEvents{
 // extensions. Times are in milliseconds.
 var geminiConfig = product{
 	name:   "gemini",
-	files:  []configFile{{".gemini/settings.json", formSettings}},
+	files:  []configFile{{pattern: ".gemini/settings.json", form: formSettings}},
 	events: geminiEvents,
 	tools: map[string][]string{
 		"run_shell_command": {"Bash"}, "write_file": {"Write"}, "replace": {"Edit", "MultiEdit"},

@@ -36,8 +36,8 @@ var kiroEvents = productEvents{
 var kiroConfig = product{
 	name: "kiro",
 	files: []configFile{
-		{".kiro/agents/*.json", formSettings},
-		{".kiro/hooks/*.kiro.hook", formAction},
+		{pattern: ".kiro/agents/*.json", form: formSettings},
+		{pattern: ".kiro/hooks/*.kiro.hook", form: formAction},
 	},
 	events: kiroEvents,
 	tools: map[string][]string{

@@ -60,6 +60,7 @@ type product struct {
 type configFile struct {
 	pattern string
 	form    form
+	legacy  bool // of an older version, read only where there is nothing else
 }
 
 // form is what a file holds beside its hooks.

@@ -106,12 +106,22 @@ func (r *configReader) hooksKeys(doc *node) {
 // broken is a file that cannot be read at all: a hook that is invalid, so that
 // it is not taken for a file without hooks.
 func (r *configReader) broken(bad *flaw) {
-	base := path.Base(slashed(r.src.Path))
+	base := r.base()
 	h := &hook.Hook{Name: base, ID: HookID(r.src.Scope, r.src.Package, base), Kind: hook.KindCommand,
 		Scope: r.src.Scope, Source: r.src.Source, State: hook.StateInvalid, Why: bad.message}
 	h.Source.Line = bad.line
 	r.config.Hooks = append(r.config.Hooks, h)
 	r.note(hook.SeverityError, bad.line, bad.code, bad.message, bad.hint)
+}
+
+// base is what hooks without names are named after: the file, and where several
+// products' files share a scope, its product.
+func (r *configReader) base() string {
+	base := path.Base(slashed(r.src.Path))
+	if r.src.Product == "" || r.src.Product == tenterhookConfig.name || r.src.Package != "" {
+		return base
+	}
+	return r.src.Product + "/" + base
 }
 
 // take notes what a parser let pass.

@@ -18,12 +18,37 @@ type Settings struct {
 	Disabled                  []string // IDs of hooks
 	MaxAsync                  int      // hooks in the background at once
 	Breaker                   hook.BreakerSettings
+	MCPServers                map[string]MCPServer // by the name that hooks call them by
+	Model                     ModelSettings
+}
+
+// MCPServer says how an MCP server is reached: a command that speaks the
+// protocol on its stdin and stdout, or a URL.
+type MCPServer struct {
+	Command string // the program; started without a shell
+	Args    []string
+	Env     map[string]string // beside what hooks inherit
+
+	URL            string            // of a streamable HTTP endpoint
+	Headers        map[string]string // values may name variables as ${VAR}
+	AllowedEnvVars []string          // those that headers may name
+
+	Source hook.Source // the settings that declare it
+}
+
+// ModelSettings choose the model that prompt and agent hooks ask. What is not
+// said comes from the provider's own variables of the environment.
+type ModelSettings struct {
+	Provider  string // "anthropic", or "openai" for every endpoint that speaks its protocol
+	Model     string // of hooks that name none
+	BaseURL   string
+	APIKeyEnv string // the variable that holds the key
 }
 
 // settingKeys are the keys of our own settings.
 var settingKeys = []string{
 	"disable_all_hooks", "allow_managed_hooks_only", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
-	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "hooks",
+	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "hooks",
 }
 
 // settings reads the keys at the top of a settings file, in snake_case or in
@@ -52,6 +77,8 @@ func (r *configReader) settings(doc *node) {
 			s.MaxAsync = 0
 		}
 		s.Breaker = e.breaker()
+		s.MCPServers = e.servers()
+		s.Model = e.model()
 	}
 	for _, p := range doc.pairs() {
 		key := snake(p.key)

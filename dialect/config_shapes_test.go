@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -283,8 +284,37 @@ max_async = 4
 [breaker]
 failures = 2
 cooldown = 30
-`, Settings{&yes, &no, []string{"https://a/*"}, []string{}, &yes, hook.FailureBlock, []string{"user/x"}, 4,
-			hook.BreakerSettings{Failures: 2, Cooldown: 30e9}}, nil},
+`, Settings{DisableAllHooks: &yes, AllowManagedHooksOnly: &no, AllowedHTTPHookURLs: []string{"https://a/*"},
+			HTTPHookAllowedEnvVars: []string{}, AllowLocalHTTPHookTargets: &yes, DefaultOnFailure: hook.FailureBlock,
+			Disabled: []string{"user/x"}, MaxAsync: 4, Breaker: hook.BreakerSettings{Failures: 2, Cooldown: 30e9}}, nil},
+		"servers and a model": {".tenterhook/settings.toml", `[mcp_servers.policy]
+command = "policy-server"
+args = ["--stdio"]
+env = { LEVEL = "2" }
+[mcp_servers.far]
+url = "https://mcp.example.com"
+headers = { Authorization = "Bearer ${TOKEN}" }
+allowed_env_vars = ["TOKEN"]
+[mcp_servers.both]
+command = "x"
+url = "https://y"
+[mcp_servers.odd]
+command = "x"
+arg = ["y"]
+[model]
+provider = "anthropic"
+model = "small"
+api_key_env = "KEY"
+`, Settings{MCPServers: map[string]MCPServer{
+			"policy": {Command: "policy-server", Args: []string{"--stdio"}, Env: map[string]string{"LEVEL": "2"}, Source: hook.Source{Path: ".tenterhook/settings.toml", Line: 1}},
+			"far": {URL: "https://mcp.example.com", Headers: map[string]string{"Authorization": "Bearer ${TOKEN}"}, AllowedEnvVars: []string{"TOKEN"},
+				Source: hook.Source{Path: ".tenterhook/settings.toml", Line: 5}},
+			"odd": {Command: "x", Source: hook.Source{Path: ".tenterhook/settings.toml", Line: 12}},
+		}, Model: ModelSettings{Provider: "anthropic", Model: "small", APIKeyEnv: "KEY"}}, []string{"9 e missing_command", "14 w unknown_key"}},
+		"a model by its name": {".tenterhook/settings.json", `{"model": "small"}`,
+			Settings{Model: ModelSettings{Model: "small"}}, nil},
+		"no such provider": {".tenterhook/settings.json", `{"model": {"provider": "antropic", "model": "small"}}`,
+			Settings{Model: ModelSettings{Model: "small"}}, []string{"1 e unknown_value"}},
 		"ours, in camelCase": {".tenterhook/settings.json", `{"disableAllHooks": true, "defaultOnFailure": "continue", "maxAsync": 2}`,
 			Settings{DisableAllHooks: &yes, DefaultOnFailure: hook.FailureContinue, MaxAsync: 2}, nil},
 		"Claude's": {".claude/settings.json", `{"model": "m", "disableAllHooks": false, "allowedHttpHookUrls": [], "disabled": ["x"]}`,
@@ -385,5 +415,34 @@ func TestConfigFilesAreThoseOfTheProducts(t *testing.T) {
 				t.Errorf("%s of %s is taken for %s's", name, product, f.product.name)
 			}
 		}
+	}
+}
+
+func TestPlacesAreThoseOfTheProductsScopes(t *testing.T) {
+	var got []string
+	for _, p := range ConfigPlaces("claude", "caliban", "copilot") {
+		line := fmt.Sprintf("%s %v %d %s", p.Product, p.Scope, p.Base, strings.Join(p.Names, " "))
+		if p.Legacy {
+			line += " legacy"
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"claude managed 3 " + claudeManagedFolder() + "/managed-settings.json",
+		"caliban user 2 caliban/settings.toml caliban/settings.json",
+		"caliban user 2 caliban/hooks.toml legacy",
+		"claude user 1 .claude/settings.json .claude/hooks.json",
+		"copilot user 1 .copilot/hooks/*.json",
+		"caliban project 0 .caliban/settings.toml .caliban/settings.json",
+		"caliban project 0 .caliban/hooks.toml legacy",
+		"claude project 0 .claude/settings.json .claude/hooks.json",
+		"copilot project 0 .github/hooks/*.json .github/hooks.json",
+		"claude local 0 .claude/settings.local.json",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if places := ConfigPlaces(); len(places) > 0 {
+		t.Errorf("places of no product: %+v", places)
 	}
 }

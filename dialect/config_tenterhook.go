@@ -7,12 +7,12 @@ import "time"
 var tenterhookConfig = product{
 	name: "tenterhook",
 	files: []configFile{
-		{".tenterhook/settings.toml", formSettings},
-		{".tenterhook/settings.json", formSettings},
-		{".tenterhook/local/settings.toml", formSettings},
-		{".tenterhook/local/settings.json", formSettings},
-		{"tenterhook/settings.toml", formSettings},
-		{"tenterhook/settings.json", formSettings},
+		{pattern: ".tenterhook/settings.toml", form: formSettings},
+		{pattern: ".tenterhook/settings.json", form: formSettings},
+		{pattern: ".tenterhook/local/settings.toml", form: formSettings},
+		{pattern: ".tenterhook/local/settings.json", form: formSettings},
+		{pattern: "tenterhook/settings.toml", form: formSettings},
+		{pattern: "tenterhook/settings.json", form: formSettings},
 	},
 	keys: append([]string{
 		"env", "priority", "rewrites", "protocol", "enabled", "requires", "breaker", "schema", "method", "hook",

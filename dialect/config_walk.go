@@ -217,11 +217,10 @@ func (r *configReader) invalid(ev declaredEvent, at string, n *node, why string)
 
 // place names a hook after where it stands: settings.json:PreToolUse[0].1.
 func (r *configReader) place(at string) string {
-	base := path.Base(slashed(r.src.Path))
 	if r.prefix != "" {
 		at = shorten(r.prefix, 60) + "." + at
 	}
-	return base + ":" + shorten(at, 100)
+	return r.base() + ":" + shorten(at, 100)
 }
 
 // unique makes a name that no other hook of the file has.

@@ -30,8 +30,8 @@ var windsurfEvents = productEvents{
 var windsurfConfig = product{
 	name: "windsurf",
 	files: []configFile{
-		{".windsurf/hooks.json", formHooks},
-		{".codeium/windsurf/hooks.json", formHooks},
+		{pattern: ".windsurf/hooks.json", form: formHooks},
+		{pattern: ".codeium/windsurf/hooks.json", form: formHooks},
 	},
 	events:  windsurfEvents,
 	keys:    []string{"powershell", "working_directory"},

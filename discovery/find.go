@@ -41,14 +41,15 @@ func (f *Found) Files() []string {
 // name within each. nil is the operating system's file system. The error is
 // that of ctx, if it ended before all was read.
 func Find(ctx context.Context, fsys afero.Fs, scopes []Scope) ([]Found, []hook.Diagnostic, error) {
-	return Walk(ctx, fsys, scopes, func(f *Found) Found { return *f })
+	return Walk(ctx, fsys, scopes, nil, func(f *Found) Found { return *f })
 }
 
 // Walk is Find for who has something to do with each folder: it calls visit for
 // them, as soon as each was read and from several goroutines at once, and
-// returns what visit returned, in the order that Find has. All goroutines have
-// ended when it returns.
-func Walk[T any](ctx context.Context, fsys afero.Fs, scopes []Scope, visit func(*Found) T) ([]T, []hook.Diagnostic, error) {
+// returns what visit returned, in the order that Find has. What known has for
+// the path of a HOOK.md is taken in its place, and the file is not read; known
+// may be nil. All goroutines have ended when Walk returns.
+func Walk[T any](ctx context.Context, fsys afero.Fs, scopes []Scope, known func(path string) (T, bool), visit func(*Found) T) ([]T, []hook.Diagnostic, error) {
 	fsys = orOS(fsys)
 	var results []T
 	var notes []hook.Diagnostic
@@ -56,7 +57,7 @@ func Walk[T any](ctx context.Context, fsys afero.Fs, scopes []Scope, visit func(
 		if err := context.Cause(ctx); err != nil {
 			return results, notes, err
 		}
-		rs, ds, err := walkScope(ctx, fsys, s, visit)
+		rs, ds, err := walkScope(ctx, fsys, s, known, visit)
 		results, notes = append(results, rs...), append(notes, ds...)
 		if err != nil {
 			return results, notes, err
@@ -65,7 +66,7 @@ func Walk[T any](ctx context.Context, fsys afero.Fs, scopes []Scope, visit func(
 	return results, notes, nil
 }
 
-func walkScope[T any](ctx context.Context, fsys afero.Fs, s Scope, visit func(*Found) T) ([]T, []hook.Diagnostic, error) {
+func walkScope[T any](ctx context.Context, fsys afero.Fs, s Scope, known func(string) (T, bool), visit func(*Found) T) ([]T, []hook.Diagnostic, error) {
 	t, err := openTree(fsys, s)
 	if err != nil {
 		return nil, absent(s, err), nil
@@ -81,6 +82,12 @@ func walkScope[T any](ctx context.Context, fsys afero.Fs, s Scope, visit func(*F
 	slots := make([]slot, len(candidates))
 	err = inParallel(ctx, len(slots), func(i int) {
 		f := candidates[i].found(s, fsys)
+		if known != nil {
+			if result, ok := known(f.Path); ok {
+				slots[i].found, slots[i].result = true, result
+				return
+			}
+		}
 		var there bool
 		there, slots[i].notes = readFound(t, candidates[i], &f)
 		if there {

@@ -225,7 +225,7 @@ func TestWalkKeepsTheOrderWhateverEachVisitTakes(t *testing.T) {
 		files["/d/"+name+"/HOOK.md"] = text
 		want = append(want, name)
 	}
-	got, _, err := discovery.Walk(context.Background(), memory(t, files), dirScope(filepath.FromSlash("/d")), func(f *discovery.Found) string {
+	got, _, err := discovery.Walk(context.Background(), memory(t, files), dirScope(filepath.FromSlash("/d")), nil, func(f *discovery.Found) string {
 		if len(f.Name)%2 == 0 {
 			time.Sleep(time.Millisecond)
 		}
@@ -244,7 +244,7 @@ func TestWalkEndsWithItsContext(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	scopes := append(dirScope(filepath.FromSlash("/d")), dirScope(filepath.FromSlash("/d"))...)
-	got, _, err := discovery.Walk(ctx, memory(t, files), scopes, func(*discovery.Found) int {
+	got, _, err := discovery.Walk(ctx, memory(t, files), scopes, nil, func(*discovery.Found) int {
 		cancel(cause)
 		return 1
 	})

@@ -103,7 +103,7 @@ func absent(s Scope, err error) []hook.Diagnostic {
 
 // readFound reads a candidate's HOOK.md. It reports whether there is one.
 func readFound(t tree, c candidate, f *Found) (bool, []hook.Diagnostic) {
-	data, err := t.manifest(c.manifest())
+	data, err := t.read(c.manifest(), MaxManifest)
 	if err == nil {
 		f.Data = data
 		return true, nil

@@ -15,7 +15,7 @@ import (
 // MaxManifest is the size in bytes that a HOOK.md may have.
 const MaxManifest = 64 << 10
 
-// readNamed reads a file wherever the links in its name lead.
+// readNamed reads a manifest wherever the links in its name lead.
 func readNamed(fsys afero.Fs, name string) ([]byte, error) {
 	info, err := fsys.Stat(name)
 	if err != nil {
@@ -29,15 +29,15 @@ func readNamed(fsys afero.Fs, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return readManifest(file)
+	return readFile(file, MaxManifest)
 }
 
-// readManifest reads an open file that is regular and small enough. It judges
-// the file that is open, not a name that may mean another one by now.
-func readManifest(file interface {
+// readFile reads an open file that is regular and small enough. It judges the
+// file that is open, not a name that may mean another one by now.
+func readFile(file interface {
 	io.Reader
 	Stat() (fs.FileInfo, error)
-}) ([]byte, error) {
+}, max int) ([]byte, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func readManifest(file interface {
 	if !info.Mode().IsRegular() {
 		return nil, notAFileError{info.Mode()}
 	}
-	if info.Size() > MaxManifest {
-		return nil, errTooLarge
+	if info.Size() > int64(max) {
+		return nil, tooLargeError(max)
 	}
 	// One byte more than the file has: a full buffer means that it grew, or has
 	// no size to tell, as in /proc.
@@ -55,8 +55,8 @@ func readManifest(file interface {
 		n, err := file.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		switch {
-		case len(data) > MaxManifest:
-			return nil, errTooLarge
+		case len(data) > max:
+			return nil, tooLargeError(max)
 		case err == io.EOF, err == nil && n > 0 && int64(len(data)) == info.Size():
 			return data, nil
 		case err != nil:
@@ -67,10 +67,12 @@ func readManifest(file interface {
 	}
 }
 
-var (
-	errTooLarge   = fmt.Errorf("larger than %d KiB", MaxManifest>>10)
-	errNotAFolder = errors.New("not a folder")
-)
+var errNotAFolder = errors.New("not a folder")
+
+// tooLargeError says how many bytes a file may have.
+type tooLargeError int
+
+func (e tooLargeError) Error() string { return fmt.Sprintf("larger than %d KiB", e>>10) }
 
 // notAFileError says that what should be a regular file is something else.
 type notAFileError struct{ mode fs.FileMode }
@@ -93,10 +95,11 @@ func (e notAFileError) Error() string {
 func explain(path string, err error) hook.Diagnostic {
 	d := hook.Diagnostic{Severity: hook.SeverityError, Path: path}
 	var notAFile notAFileError
+	var tooLarge tooLargeError
 	switch {
 	case errors.As(err, &notAFile):
 		d.Code, d.Message, d.Hint = "not_a_file", err.Error(), "put a regular file in its place"
-	case errors.Is(err, errTooLarge):
+	case errors.As(err, &tooLarge):
 		d.Code, d.Message, d.Hint = "too_large", err.Error(), "move what does not define the hook into another file"
 	case errors.Is(err, errEscapes):
 		d.Code, d.Message, d.Hint = "link_escapes", err.Error(), "copy what it leads to, or link to something inside"

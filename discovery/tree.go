@@ -13,8 +13,10 @@ import (
 type tree interface {
 	// entries lists a folder by name. What was read before an error counts.
 	entries(path string) ([]entry, error)
-	// manifest reads a regular file of at most MaxManifest bytes.
-	manifest(path string) ([]byte, error)
+	// read reads a regular file of at most max bytes.
+	read(path string, max int) ([]byte, error)
+	// dangles reports whether a link is where nothing was found.
+	dangles(path string) bool
 	close()
 }
 

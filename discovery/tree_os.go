@@ -102,13 +102,17 @@ func (t *osTree) entries(path string) ([]entry, error) {
 	return sortEntries(entries), err
 }
 
-func (t *osTree) manifest(path string) ([]byte, error) {
+func (t *osTree) read(path string, max int) ([]byte, error) {
 	file, err := t.open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return readManifest(file)
+	return readFile(file, max)
+}
+
+func (t *osTree) dangles(path string) bool {
+	return isLink(filepath.Join(t.dir, filepath.FromSlash(path)))
 }
 
 // open opens without blocking: a pipe without a writer would hold an open for

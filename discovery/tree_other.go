@@ -53,10 +53,10 @@ func (t *otherTree) entries(name string) ([]entry, error) {
 	return sortEntries(entries), err
 }
 
-func (t *otherTree) manifest(name string) ([]byte, error) {
+func (t *otherTree) read(name string, max int) ([]byte, error) {
 	full := filepath.Join(t.dir, filepath.FromSlash(name))
-	if path.Dir(name) != "." {
-		if err := t.refuse(filepath.Dir(full), fs.FileMode.IsDir); err != nil {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if err := t.refuse(filepath.Join(t.dir, filepath.FromSlash(dir)), fs.FileMode.IsDir); err != nil {
 			return nil, err
 		}
 	}
@@ -68,8 +68,10 @@ func (t *otherTree) manifest(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return readManifest(file)
+	return readFile(file, max)
 }
+
+func (t *otherTree) dangles(string) bool { return false } // links are refused
 
 // refuse fails unless what is at name itself, not behind a link, is as wanted.
 func (t *otherTree) refuse(name string, wanted func(fs.FileMode) bool) error {

@@ -129,7 +129,7 @@ func checkFolder(ctx context.Context, path string) ([]*definition, []hook.Diagno
 		}
 	}
 	scopes, notes := discovery.Scopes(discovery.Options{Without: ownScopes, Dirs: []string{path}})
-	definitions, found, err := discovery.Walk(ctx, nil, scopes, define)
+	definitions, found, err := discovery.Walk(ctx, nil, scopes, nil, define)
 	return append(definitions, files.definitions...), slices.Concat(notes, found, files.notes), err
 }
 

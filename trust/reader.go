@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
 // What a seal takes at most, folder and further files together.
@@ -94,29 +96,29 @@ func (r *reader) readFolder(rel string, depth int) error {
 }
 
 // list returns a folder's entries, unless there are more than may be taken.
-func (r *reader) list(rel, path string) ([]fs.DirEntry, stamp, error) {
+func (r *reader) list(rel, path string) ([]fs.DirEntry, stamp.Stamp, error) {
 	f, err := r.dir.OpenFile(rel, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, stamp{}, asProblem(path, err)
+		return nil, stamp.Stamp{}, asProblem(path, err)
 	}
 	defer f.Close()
-	at, err := stampOfFile(f)
+	at, err := stamp.OfFile(f)
 	if err != nil {
-		return nil, stamp{}, asProblem(path, err)
+		return nil, stamp.Stamp{}, asProblem(path, err)
 	}
 	var entries []fs.DirEntry
 	for {
 		some, err := f.ReadDir(256)
 		entries = append(entries, some...)
 		if r.count+len(entries) > MaxFiles {
-			return nil, stamp{}, tooMany(r.subject.Dir)
+			return nil, stamp.Stamp{}, tooMany(r.subject.Dir)
 		}
 		if err == io.EOF {
 			r.count += len(entries)
 			return entries, at, nil
 		}
 		if err != nil {
-			return nil, stamp{}, asProblem(path, err)
+			return nil, stamp.Stamp{}, asProblem(path, err)
 		}
 	}
 }
@@ -143,7 +145,7 @@ func (r *reader) readFile(rel string) error {
 // file's content.
 func (r *reader) readLink(rel string) error {
 	path := r.path(rel)
-	at, err := stampOf(path, false)
+	at, err := stamp.Of(path, false)
 	if err != nil {
 		return asProblem(path, err)
 	}
@@ -236,8 +238,8 @@ func (r *reader) readNamed(path string) error {
 
 // digest hashes an open file. What it returns is of the file that is open; that
 // the path still means it is for the seal to find out.
-func (r *reader) digest(f *os.File, path string) (File, stamp, error) {
-	at, err := stampOfFile(f)
+func (r *reader) digest(f *os.File, path string) (File, stamp.Stamp, error) {
+	at, err := stamp.OfFile(f)
 	if err != nil {
 		return File{}, at, asProblem(path, err)
 	}

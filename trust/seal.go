@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
 // Seal is a subject as it was read: what an approval binds, and how to tell
@@ -55,7 +57,7 @@ type watched struct {
 	name   string // for whoever is told
 	follow bool   // what the path leads to, rather than a link itself
 	gone   bool   // it is to stay away
-	stamp  stamp
+	stamp  stamp.Stamp
 }
 
 // Seal reads and hashes the subject's files. It never waits for a pipe, follows
@@ -87,7 +89,7 @@ func (s Subject) Seal() (*Seal, error) {
 		}
 		seal := &Seal{subject: s, key: key, definition: definition, folder: r.folder, files: r.files, watch: r.watch}
 		if moved = seal.moved(); moved == "" {
-			seal.settled = !slices.ContainsFunc(r.watch, func(w watched) bool { return !w.gone && w.stamp.young(start) })
+			seal.settled = !slices.ContainsFunc(r.watch, func(w watched) bool { return !w.gone && w.stamp.Young(start) })
 			return seal, nil
 		}
 	}
@@ -114,7 +116,7 @@ func (s *Seal) Approval() Approval {
 func (s *Seal) moved() string {
 	for i := range s.watch {
 		w := &s.watch[i]
-		now, err := stampOf(w.path, w.follow)
+		now, err := stamp.Of(w.path, w.follow)
 		switch {
 		case w.gone && err == nil:
 			return fmt.Sprintf("%s came into being", show(w.name))
@@ -128,17 +130,6 @@ func (s *Seal) moved() string {
 		}
 	}
 	return ""
-}
-
-// young reports whether a file changed so shortly before now that it could have
-// changed once more without another ctime: times advance with a clock that
-// ticks each few milliseconds, and on some file systems in whole seconds.
-func (s stamp) young(now time.Time) bool {
-	tick := 100 * time.Millisecond
-	if s.ctime%int64(time.Second) == 0 {
-		tick = 2100 * time.Millisecond
-	}
-	return s.ctime > now.Add(-tick).UnixNano()
 }
 
 // unwritable finds a name that a store could not tell from others.

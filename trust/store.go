@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
 // The files of a store's folder.
@@ -39,10 +41,10 @@ type Store struct {
 type book struct {
 	approvals []Approval
 	byKey     map[Key][]*Approval
-	problem   *Problem // it cannot be relied on, and approves nothing
-	stamp     stamp    // of the file that was read
-	real      string   // where that is, links followed
-	absent    bool     // there is none
+	problem   *Problem    // it cannot be relied on, and approves nothing
+	stamp     stamp.Stamp // of the file that was read
+	real      string      // where that is, links followed
+	absent    bool        // there is none
 	read      time.Time
 }
 
@@ -124,7 +126,7 @@ func (b *book) fresh(path string) bool {
 	if b.problem != nil && time.Since(b.read) > problemTTL {
 		return false
 	}
-	at, err := stampOf(path, true)
+	at, err := stamp.Of(path, true)
 	if b.absent {
 		return absent(err)
 	}
@@ -134,7 +136,7 @@ func (b *book) fresh(path string) bool {
 // load reads the store's file. Its stamp is taken first: what is written
 // meanwhile is another file, and found out at the next look.
 func (s *Store) load() *book {
-	at, err := stampOf(s.path, true)
+	at, err := stamp.Of(s.path, true)
 	list, problem := s.read(err)
 	b := newBook(list)
 	b.stamp, b.absent, b.problem, b.read = at, absent(err), problem, time.Now()

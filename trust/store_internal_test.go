@@ -110,26 +110,3 @@ func TestReplaceFileLeavesTheOldOneWhereItFails(t *testing.T) {
 		t.Errorf("%v %v", entries, err)
 	}
 }
-
-func TestFilesYoungerThanTheClockTicksAreNotReliedOn(t *testing.T) {
-	at := time.Unix(1_700_000_000, 0)
-	tests := []struct {
-		name  string
-		ctime time.Time
-		after time.Duration
-		young bool
-	}{
-		{"fine clock, at once", at.Add(time.Nanosecond), 0, true},
-		{"fine clock, a tick later", at.Add(time.Nanosecond), 20 * time.Millisecond, true},
-		{"fine clock, later", at.Add(time.Nanosecond), 200 * time.Millisecond, false},
-		{"coarse clock, a second later", at, time.Second, true},
-		{"coarse clock, later", at, 3 * time.Second, false},
-		{"from the future", at.Add(time.Hour + 1), 0, true},
-	}
-	for _, test := range tests {
-		s := stamp{ctime: test.ctime.UnixNano()}
-		if got := s.young(at.Add(test.after)); got != test.young {
-			t.Errorf("%s: young %v", test.name, got)
-		}
-	}
-}

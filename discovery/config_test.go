@@ -1,0 +1,102 @@
+package discovery_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/afero"
+
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// configs returns the names of the files found below dir, with their content or
+// the code of their problem.
+func configs(t *testing.T, fsys afero.Fs, place discovery.ConfigPlace) []string {
+	t.Helper()
+	found, err := discovery.WalkConfigs(context.Background(), fsys, []discovery.ConfigPlace{place}, nil, func(f *discovery.ConfigFile) string {
+		name, _ := filepath.Rel(place.Scope.Dir, f.Path)
+		name = filepath.ToSlash(name)
+		if f.Problem != nil {
+			return name + ": " + f.Problem.Code
+		}
+		return name + "=" + string(f.Data)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func place(dir string, names ...string) discovery.ConfigPlace {
+	return discovery.ConfigPlace{Scope: discovery.Scope{Scope: hook.ScopeProject, Dir: dir}, Names: names, MaxSize: 100}
+}
+
+func TestConfigFilesAreFoundByNameAndByPattern(t *testing.T) {
+	files := map[string]string{
+		".x/settings.json": "1", ".x/settings.toml": "2", ".x/hooks/b.json": "b", ".x/hooks/a.json": "a", ".x/hooks/a.txt": "no",
+	}
+	want := []string{".x/hooks/a.json=a", ".x/hooks/b.json=b", ".x/settings.json=1", ".x/settings.toml=2"}
+	wanted := []string{".x/settings.*", ".x/settings.json", ".x/hooks/*.json", ".y/none.json"}
+	dir := tempDir(t)
+	for name, data := range files {
+		write(t, filepath.Join(dir, name), data)
+	}
+	if diff := cmp.Diff(want, configs(t, nil, place(dir, wanted...))); diff != "" {
+		t.Error("on disk", diff)
+	}
+	inMemory := make(map[string]string)
+	for name, data := range files {
+		inMemory["/d/"+name] = data
+	}
+	if diff := cmp.Diff(want, configs(t, memory(t, inMemory), place(filepath.FromSlash("/d"), wanted...))); diff != "" {
+		t.Error("in memory", diff)
+	}
+}
+
+func TestF2ConfigFilesAreNotReadThroughLinksOutOfTheirPlace(t *testing.T) {
+	dir, outside := tempDir(t), tempDir(t)
+	write(t, filepath.Join(outside, "secret.json"), "secret")
+	write(t, filepath.Join(dir, "inside.json"), "fine")
+	link(t, filepath.Join(outside, "secret.json"), filepath.Join(dir, "a.json"))
+	link(t, "inside.json", filepath.Join(dir, "b.json"))
+	link(t, "nowhere", filepath.Join(dir, "c.json"))
+	link(t, outside, filepath.Join(dir, "folder"))
+	want := []string{"a.json: link_escapes", "b.json=fine", "c.json: link_broken", "folder/secret.json: link_escapes"}
+	if diff := cmp.Diff(want, configs(t, nil, place(dir, "a.json", "b.json", "c.json", "folder/secret.json"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestF1ConfigFilesThatAreNoneAreProblems(t *testing.T) {
+	dir := tempDir(t)
+	write(t, filepath.Join(dir, "big.json"), strings.Repeat("x", 101))
+	write(t, filepath.Join(dir, "folder.json", "x"), "")
+	want := []string{"big.json: too_large", "folder.json: not_a_file"}
+	if diff := cmp.Diff(want, configs(t, nil, place(dir, "*.json"))); diff != "" {
+		t.Error(diff)
+	}
+	if found := configs(t, nil, place(filepath.Join(dir, "none"), "*.json")); len(found) > 0 {
+		t.Errorf("found %q in a place that is not there", found)
+	}
+}
+
+func TestKnownFilesAreNotRead(t *testing.T) {
+	dir := tempDir(t)
+	write(t, filepath.Join(dir, "settings.json"), "1")
+	write(t, filepath.Join(dir, "hooks", "a", "HOOK.md"), text)
+	known := func(path string) (string, bool) { return "known " + filepath.Base(path), true }
+	files, err := discovery.WalkConfigs(context.Background(), nil, []discovery.ConfigPlace{place(dir, "settings.json")}, known,
+		func(f *discovery.ConfigFile) string { return "read " + f.Path })
+	if diff := cmp.Diff([]string{"known settings.json"}, files); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	folders, _, err := discovery.Walk(context.Background(), nil, userScope(dir), known,
+		func(f *discovery.Found) string { return "read " + f.Path })
+	if diff := cmp.Diff([]string{"known HOOK.md"}, folders); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}

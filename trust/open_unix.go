@@ -1,0 +1,8 @@
+//go:build !windows
+
+package trust
+
+import "golang.org/x/sys/unix"
+
+// nonblock makes opening a pipe return at once.
+const nonblock = unix.O_NONBLOCK

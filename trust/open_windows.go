@@ -1,0 +1,4 @@
+package trust
+
+// nonblock is nothing here: the file system holds no pipes.
+const nonblock = 0
