@@ -3,7 +3,6 @@ package dialect
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"

@@ -37,14 +37,15 @@ type ConfigFile struct {
 // WalkConfigs reads the config files of places, in their order and by path
 // within each, as safely as hook folders are: no link leads out of Scope.Dir,
 // and a pipe or a device is a Problem at once. It calls visit for each, with
-// known as [Walk] has it. A place that is not there has no files. The error is
-// that of ctx.
-func WalkConfigs[T any](ctx context.Context, fsys afero.Fs, places []ConfigPlace, known func(path string) (T, bool), visit func(*ConfigFile) T) ([]T, error) {
+// known as [Walk] has it. A place that is not there has no files; one that
+// cannot be opened is a diagnostic. The error is that of ctx.
+func WalkConfigs[T any](ctx context.Context, fsys afero.Fs, places []ConfigPlace, known func(path string) (T, bool), visit func(*ConfigFile) T) ([]T, []hook.Diagnostic, error) {
 	fsys = orOS(fsys)
 	var results []T
+	var notes []hook.Diagnostic
 	for _, place := range places {
 		if err := context.Cause(ctx); err != nil {
-			return results, err
+			return results, notes, err
 		}
 		s := place.Scope
 		s.HooksDir = s.Dir
@@ -53,14 +54,13 @@ func WalkConfigs[T any](ctx context.Context, fsys afero.Fs, places []ConfigPlace
 			continue // who looks for hook folders there says so
 		}
 		if err != nil {
-			d := explain(s.Dir, err)
-			results = append(results, visit(&ConfigFile{Scope: place.Scope, Product: place.Product, Path: s.Dir, Problem: &d}))
+			notes = append(notes, explain(s.Dir, err))
 			continue
 		}
 		results = append(results, walkPlace(t, place, known, visit)...)
 		t.close()
 	}
-	return results, nil
+	return results, notes, nil
 }
 
 func walkPlace[T any](t tree, place ConfigPlace, known func(string) (T, bool), visit func(*ConfigFile) T) []T {

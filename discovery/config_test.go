@@ -17,7 +17,7 @@ import (
 // the code of their problem.
 func configs(t *testing.T, fsys afero.Fs, place discovery.ConfigPlace) []string {
 	t.Helper()
-	found, err := discovery.WalkConfigs(context.Background(), fsys, []discovery.ConfigPlace{place}, nil, func(f *discovery.ConfigFile) string {
+	found, _, err := discovery.WalkConfigs(context.Background(), fsys, []discovery.ConfigPlace{place}, nil, func(f *discovery.ConfigFile) string {
 		name, _ := filepath.Rel(place.Scope.Dir, f.Path)
 		name = filepath.ToSlash(name)
 		if f.Problem != nil {
@@ -89,7 +89,7 @@ func TestKnownFilesAreNotRead(t *testing.T) {
 	write(t, filepath.Join(dir, "settings.json"), "1")
 	write(t, filepath.Join(dir, "hooks", "a", "HOOK.md"), text)
 	known := func(path string) (string, bool) { return "known " + filepath.Base(path), true }
-	files, err := discovery.WalkConfigs(context.Background(), nil, []discovery.ConfigPlace{place(dir, "settings.json")}, known,
+	files, _, err := discovery.WalkConfigs(context.Background(), nil, []discovery.ConfigPlace{place(dir, "settings.json")}, known,
 		func(f *discovery.ConfigFile) string { return "read " + f.Path })
 	if diff := cmp.Diff([]string{"known settings.json"}, files); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -60,8 +60,8 @@ func (r *Registry) Register(h *hook.Hook) error {
 		}
 	}
 	h.Source.Line = len(r.inProc) + 1 // the order of registration
-	r.inProc = append(r.inProc, r.prepare(h))
-	r.swap()
+	r.inProc = append(r.inProc, r.prepare(&r.snap.Load().policy, h))
+	r.swap(r.snap.Load().generation)
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (r *Registry) RegisterSession(session string, h *hook.Hook) error {
 		}
 	}
 	h.Source.Line = len(next.hooks[session]) + 1
-	next.hooks[session] = append(slices.Clip(next.hooks[session]), r.prepare(h))
+	next.hooks[session] = append(slices.Clip(next.hooks[session]), r.prepare(&r.snap.Load().policy, h))
 	r.sessions.Store(next)
 	return nil
 }

@@ -52,7 +52,7 @@ func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) 
 			report.Files++
 			report.Diagnostics = append(report.Diagnostics, d.notes...)
 			for _, h := range d.hooks {
-				r.examine(report, r.prepare(h), true)
+				r.examine(report, r.prepare(&r.snap.Load().policy, h), true)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func checkScopes(ctx context.Context, opts Options) (*Report, error) {
 	defer r.Close()
 	report := &Report{Diagnostics: r.Diagnostics()}
 	var files []string
-	for _, e := range r.loaded {
+	for _, e := range r.snap.Load().generation.entries {
 		if !slices.Contains(files, e.hook.Source.Path) {
 			files = append(files, e.hook.Source.Path)
 		}

@@ -21,8 +21,12 @@ type entry struct {
 	why     string
 	event   hook.Event // the event it is indexed under: that of the hook, or the one that it misspelt
 
-	definition *definition // nil = registered from Go
-	copies     sync.Map    // folder of an approved copy → *hook.Hook
+	definition *definition   // nil = registered from Go
+	nearer     []*definition // those that take its place while they are approved
+	twin       string        // what dedupe knows it by; "" = it has no twins
+	strict     func() *entry // itself with on_failure = "block"
+	origin     *entry        // of such a one: what it is made of
+	copies     sync.Map      // folder of an approved copy → *hook.Hook
 
 	matcher      *match.Matcher
 	rule         *match.Rule // nil = no `if`
@@ -34,7 +38,8 @@ type entry struct {
 
 // prepare makes a hook selectable. The handler that the hook brings goes
 // before the one of its kind.
-func (r *Registry) prepare(h *hook.Hook) *entry {
+func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
+	h = p.settled(h)
 	e := &entry{hook: h, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns()}
 	info := hook.Info(e.event)
 	pattern := h.Matcher
@@ -57,7 +62,8 @@ func (r *Registry) prepare(h *hook.Hook) *entry {
 		// Not that of the event: all events of a hook share its breaker.
 		ProbeTimeout: cmp.Or(h.Timeout, hook.DefaultTimeout(h.Kind, "")),
 	})
-	r.judge(e)
+	e.strict = sync.OnceValue(func() *entry { return e.blocking() })
+	r.judge(p, e)
 	return e
 }
 
@@ -69,14 +75,15 @@ var matcherSyntax = map[hook.MatcherSyntax]match.Syntax{
 func breakerName(h *hook.Hook) string { return h.ID + "\x00" + h.Source.Path }
 
 // judge finds the reasons that hold for as long as the hook is loaded.
-func (r *Registry) judge(e *entry) {
+func (r *Registry) judge(p *policy, e *entry) {
 	h := e.hook
 	if e.state != hook.StateReady {
 		return
 	}
+	off := r.gate(p, h)
 	switch {
-	case r.opts.NoHooks && !inProcess(h):
-		e.state, e.why = hook.StateDisabled, "all hooks are switched off for this run (--no-hooks)"
+	case off != "":
+		e.state, e.why = hook.StateDisabled, off
 	case !hook.Info(h.Event).Takes(h.Kind):
 		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("%s takes no %s hooks", h.Event, h.Kind)
 	case r.opts.NonInteractive && needsPerson(h.Kind):

@@ -12,16 +12,26 @@ import (
 
 // snapshot is an immutable set of hooks, in order and by event.
 type snapshot struct {
-	entries     []*entry
-	events      map[hook.Event]*eventIndex
-	everywhere  []*entry // broken definitions that could concern any event
+	entries    []*entry
+	events     map[hook.Event]*eventIndex
+	everywhere []*entry // broken definitions that could concern any event
+	*generation
+}
+
+// generation is what one load came to. It is immutable.
+type generation struct {
+	definitions []*definition
+	configs     []*configFile
+	found       []hook.Diagnostic // of loading alone
+	policy      policy
+	entries     []*entry // of the definitions
 	diagnostics []hook.Diagnostic
 }
 
-func newSnapshot(entries []*entry, diagnostics []hook.Diagnostic) *snapshot {
-	entries = slices.Clone(entries)
+func newSnapshot(g *generation, inProcess []*entry) *snapshot {
+	entries := slices.Concat(g.entries, inProcess)
 	slices.SortStableFunc(entries, compareEntries)
-	s := &snapshot{entries: entries, events: make(map[hook.Event]*eventIndex), diagnostics: diagnostics}
+	s := &snapshot{entries: entries, events: make(map[hook.Event]*eventIndex), generation: g}
 	for _, e := range entries {
 		if e.event == "" {
 			s.everywhere = append(s.everywhere, e)

@@ -2,24 +2,25 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
-	"github.com/tenterhook/tenterhook/manifest"
-	"github.com/tenterhook/tenterhook/trust"
 )
 
 // Open loads the hooks of every scope. What is wrong with a definition is a
 // diagnostic, and never keeps the others from loading. It fails only if ctx
-// ends or the workspace is no directory.
+// ends, the workspace is no directory, or Options.Compat names a product that
+// nobody knows.
 func Open(ctx context.Context, opts Options) (*Registry, error) {
 	opts = opts.withDefaults()
 	workspace, err := filepath.Abs(opts.Workspace)
@@ -31,87 +32,87 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	}
 	opts.Workspace = workspace
 	r := &Registry{opts: opts, parallel: make(chan struct{}, opts.MaxParallel), home: opts.homeDir()}
+	if r.compat, err = compatible(opts.Compat); err != nil {
+		return nil, fmt.Errorf("open hooks: %w", err)
+	}
+	r.off = r.switchedOff()
 	r.handlers = map[hook.Kind]hook.Handler{hook.KindCommand: command.New(command.Options{Env: opts.Env})}
 	for kind, h := range opts.Handlers {
 		r.handlers[kind] = h
 	}
 	r.eligibility = eligibility.New(eligibility.Options{LookupEnv: opts.lookupEnv()})
 	r.stops.limit = *opts.StopLimit
-	r.async = newPool(r, opts.MaxAsync)
-	r.done, r.end = context.WithCancel(context.Background())
 	r.openTrust()
-	definitions, notes, err := r.load(ctx)
+	l, err := r.load(ctx, nil)
 	if err != nil {
-		r.end()
-		return nil, fmt.Errorf("open hooks: %w", err)
+		return nil, errors.Join(fmt.Errorf("open hooks: %w", err), r.closeHandlers())
 	}
-	for _, d := range definitions {
-		for _, h := range d.hooks {
-			e := r.prepare(h)
-			e.definition = d
-			d.entries = append(d.entries, e)
-			r.loaded = append(r.loaded, e)
-			notes = append(notes, e.problems()...)
-		}
-	}
-	r.definitions = definitions
-	r.found = append(r.found, notes...)
-	r.swap()
+	g := r.arrange(l)
+	r.async = newPool(r, opts.maxAsync(&g.policy))
+	r.done, r.end = context.WithCancel(context.Background())
+	r.swap(g)
 	return r, nil
 }
 
-// definition is a hook folder, parsed: several hooks if it names several
-// events.
-type definition struct {
-	scope discovery.Scope
-	path  string
-	hooks []*hook.Hook
-	notes []hook.Diagnostic
-
-	subject *trust.Subject // of one that needs an approval
-	guard   *trust.Guard
-	nearer  []*definition // those of the same name that take its place
-	entries []*entry
+// Configurer is a handler that settings have a say in. The registry calls
+// Configure with those in force before it runs hooks, and again when a reload
+// changed them; calls under way keep what they began with.
+type Configurer interface {
+	Configure(dialect.Settings) []hook.Diagnostic
 }
 
-// load finds and parses every definition, in scope order.
-func (r *Registry) load(ctx context.Context) ([]*definition, []hook.Diagnostic, error) {
-	opts := r.opts
-	workspace := opts.Workspace
-	if slices.Contains(opts.Without, hook.ScopeProject) {
-		workspace = ""
+// arrange makes of what was loaded what hooks are selected from.
+func (r *Registry) arrange(l *loaded) *generation {
+	g := &generation{definitions: l.definitions, configs: l.configs, found: l.notes}
+	g.diagnostics = slices.Concat(r.storeNotes, l.notes)
+	note := func(notes []hook.Diagnostic) { g.diagnostics = append(g.diagnostics, notes...) }
+	var notes []hook.Diagnostic
+	g.policy, notes = layer(l.configs)
+	note(notes)
+	note(g.policy.unknownIDs(l.definitions))
+	for _, kind := range hook.Kinds() {
+		if c, ok := r.handlers[kind].(Configurer); ok {
+			note(c.Configure(g.policy.Settings))
+		}
 	}
-	scopes, notes := discovery.Scopes(discovery.Options{FS: opts.FS, Workspace: workspace,
-		ManagedDir: opts.ManagedDir, UserDir: opts.UserDir, PluginsDir: opts.PluginsDir, Dirs: opts.Dirs, Without: opts.Without})
-	var owners trust.Owners
-	definitions, found, err := discovery.Walk(ctx, opts.FS, scopes, func(f *discovery.Found) *definition {
-		d := define(f)
-		d.judgeOwner(&owners, opts.FS == nil)
-		r.needApproval(d)
-		return d
+	nearer, notes := findNearer(l.definitions, func(d *definition) bool { return r.gate(&g.policy, d.hooks[0]) != "" })
+	note(notes)
+	for _, d := range l.definitions {
+		for _, h := range d.hooks {
+			e := r.prepare(&g.policy, h)
+			e.definition, e.nearer = d, nearer[d]
+			if d.config != nil {
+				e.twin = twinKey(d.scope.Package, e.hook)
+			}
+			g.entries = append(g.entries, e)
+			note(e.problems())
+		}
+	}
+	g.diagnostics = once(g.diagnostics)
+	note(twins(g.entries))
+	g.diagnostics = once(g.diagnostics)
+	return g
+}
+
+// once leaves out what was said before.
+func once(notes []hook.Diagnostic) []hook.Diagnostic {
+	said := make(map[hook.Diagnostic]bool, len(notes))
+	return slices.DeleteFunc(notes, func(d hook.Diagnostic) bool {
+		before := said[d]
+		said[d] = true
+		return before
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	notes = append(notes, found...)
-	for _, d := range definitions {
-		notes = append(notes, d.notes...)
-	}
-	return definitions, append(notes, findNearer(definitions)...), nil
 }
 
-// define parses a hook folder. One that cannot be read is a hook as well, one
-// that is invalid: nobody may take it for one that is not there.
-func define(f *discovery.Found) *definition {
-	src := manifest.Source{Scope: f.Scope.Scope, Package: f.Scope.Package, Folder: f.Name, Files: f.Files,
-		Source: hook.Source{Path: f.Path, Dir: f.Dir, Root: f.Scope.Dir, Data: f.Scope.DataDir}}
-	d := &definition{scope: f.Scope, path: f.Path}
-	if f.Problem != nil {
-		d.hooks = []*hook.Hook{manifest.Broken(src, *f.Problem)}
-	} else {
-		d.hooks, d.notes = manifest.Parse(src, f.Data)
+// closeHandlers ends the handlers that hold anything.
+func (r *Registry) closeHandlers() error {
+	var errs []error
+	for _, kind := range hook.Kinds() {
+		if c, ok := r.handlers[kind].(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
 	}
-	return d
+	return errors.Join(errs...)
 }
 
 // problems are what is wrong with the hook's matcher and `if`, as far as that

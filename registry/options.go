@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 )
 
@@ -34,6 +35,10 @@ type Options struct {
 	// FS is where definitions are read from; nil = the machine's file system.
 	FS afero.Fs
 
+	// Compat names products whose config files are read as well, in their own
+	// places: "claude", "caliban", "codex", …, or "all".
+	Compat []string
+
 	// NoHooks skips every hook that is not in-process, and says so.
 	NoHooks bool
 	// Serial runs hooks one after the other, each on the input that the last
@@ -50,7 +55,9 @@ type Options struct {
 	// "key=value"; nil = this process's environment.
 	Env []string
 	// Handlers run kinds of hooks, in the place of or beside the built-in
-	// command handler. A kind without a handler is unsupported.
+	// ones. A kind without a handler is unsupported. One that is a [Configurer]
+	// gets the settings, and one that is an io.Closer is closed with the
+	// registry; one of several kinds is asked for each.
 	Handlers map[hook.Kind]hook.Handler
 
 	// ToolSchema returns the JSON Schema of a tool's input, nil = none. An
@@ -60,8 +67,9 @@ type Options struct {
 	// MaxParallel bounds the hooks that run side by side, over all
 	// dispatches; 0 = 32 or four for each processor, whichever is more.
 	MaxParallel int
-	// MaxAsync bounds the hooks that run in the background; 0 = 16. As many
-	// as 64 times that wait in a queue; what is over is dropped and counted.
+	// MaxAsync bounds the hooks that run in the background; 0 = what the
+	// settings say when the registry is opened, or 16. As many as 64 times that
+	// wait in a queue; what is over is dropped and counted.
 	MaxAsync int
 	// DrainTimeout is how long Close waits for background hooks; 0 = 5 s.
 	DrainTimeout time.Duration
@@ -89,9 +97,10 @@ func (o Options) withDefaults() Options {
 	o.Without = slices.Clone(o.Without)
 	o.Env = slices.Clone(o.Env)
 	o.Approvals = slices.Clone(o.Approvals)
+	o.Compat = slices.Clone(o.Compat)
 	o.Handlers = maps.Clone(o.Handlers)
 	o.MaxParallel = cmp.Or(max(o.MaxParallel, 0), max(32, 4*runtime.GOMAXPROCS(0)))
-	o.MaxAsync = cmp.Or(max(o.MaxAsync, 0), defaultMaxAsync)
+	o.MaxAsync = max(o.MaxAsync, 0)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, defaultDrainTimeout)
 	if o.StopLimit == nil {
 		limit := defaultStopLimit
@@ -101,4 +110,14 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+func (o *Options) maxAsync(p *policy) int { return cmp.Or(o.MaxAsync, p.MaxAsync, defaultMaxAsync) }
+
+// pluginsDir is where plugin packages are looked for; "" = nowhere.
+func (o *Options) pluginsDir() string {
+	if slices.Contains(o.Without, hook.ScopePlugin) {
+		return ""
+	}
+	return cmp.Or(o.PluginsDir, discovery.DefaultPluginsDir())
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -39,13 +40,16 @@ type Registry struct {
 	mu       sync.Mutex // guards all below, and who replaces snap or sessions
 	closed   bool
 	inFlight sync.WaitGroup // dispatches; added to under mu
-	loaded   []*entry
-	found    []hook.Diagnostic // of loading
 	inProc   []*entry
 
-	stores      []*trust.Store // the first is the one to approve in
-	snapshots   *trust.Snapshots
-	definitions []*definition
+	stores     []*trust.Store // the first is the one to approve in
+	storeNotes []hook.Diagnostic
+	snapshots  *trust.Snapshots
+	compat     []string // products whose files are read as well
+	off        string   // what switches all hooks off from outside of files; "" = nothing
+
+	reloading sync.Mutex // orders reloads
+	memory    *memory    // of the last reload; guarded by reloading
 }
 
 // enter counts a dispatch in.
@@ -74,13 +78,11 @@ func (r *Registry) Close() error {
 	r.mu.Unlock()
 	r.end()
 	r.inFlight.Wait()
-	return r.async.close(r.opts.DrainTimeout)
+	return errors.Join(r.async.close(r.opts.DrainTimeout), r.closeHandlers())
 }
 
-// swap publishes the set of hooks that mu guards.
-func (r *Registry) swap() {
-	r.snap.Store(newSnapshot(slices.Concat(r.loaded, r.inProc), r.found))
-}
+// swap publishes what was loaded beside the hooks that mu guards.
+func (r *Registry) swap(g *generation) { r.snap.Store(newSnapshot(g, r.inProc)) }
 
 // Diagnostics tells what loading found worth telling, in order.
 func (r *Registry) Diagnostics() []hook.Diagnostic {
@@ -147,18 +149,24 @@ func (o *Options) homeDir() string {
 	return home
 }
 
+// spentKey outlives a reload.
 type spentKey struct {
-	hook    *hook.Hook
-	session string
+	id, path string
+	event    hook.Event
+	session  string
+}
+
+func spentBy(h *hook.Hook, session string) spentKey {
+	return spentKey{h.ID, h.Source.Path, h.Event, session}
 }
 
 // spent reports whether a hook that runs once has run in the session.
 func (r *Registry) spent(e *entry, session string) bool {
-	_, ok := r.once.Load(spentKey{e.hook, session})
+	_, ok := r.once.Load(spentBy(e.hook, session))
 	return ok
 }
 
-func (r *Registry) spend(e *entry, session string) { r.once.Store(spentKey{e.hook, session}, true) }
+func (r *Registry) spend(e *entry, session string) { r.once.Store(spentBy(e.hook, session), true) }
 
 // forget drops what is kept of a session.
 func (r *Registry) forget(session string) {

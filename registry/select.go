@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -27,7 +28,7 @@ type Selected struct {
 }
 
 // Skipped is a hook that would not run. Why is one word: "event", "matcher",
-// "if", "once", or a state; Detail says it in full.
+// "if", "once", "duplicate", or a state; Detail says it in full.
 type Skipped struct {
 	Hook   *hook.Hook
 	Why    string
@@ -51,7 +52,7 @@ func (r *Registry) Select(in hook.Input) Selection {
 func (s Selection) Skipped() []Skipped {
 	concerned := make(map[*entry]pick, len(s.picked.hooks))
 	for _, p := range s.picked.hooks {
-		concerned[p.entry] = p
+		concerned[cmp.Or(p.origin, p.entry)] = p
 	}
 	var ours, others []Skipped
 	for _, e := range s.snap.entries {
@@ -129,6 +130,7 @@ func (r *Registry) pick(in hook.Input) (*snapshot, picked) {
 		}
 		hooks[i] = r.consider(e, in, call)
 	}
+	dedupe(hooks)
 	return snap, picked{hooks}
 }
 

@@ -19,7 +19,7 @@ func (r *Registry) openTrust() {
 		r.stores = append(r.stores, s)
 		var p *trust.Problem
 		if errors.As(err, &p) {
-			r.found = append(r.found, p.Diagnostic())
+			r.storeNotes = append(r.storeNotes, p.Diagnostic())
 		}
 	}
 	open(trust.Open(dir))
@@ -29,29 +29,20 @@ func (r *Registry) openTrust() {
 	r.snapshots = trust.NewSnapshots(filepath.Join(dir, "snapshots"))
 }
 
-// judgeOwner does not trust a definition of the managed or the user scope that
-// somebody else could have written. real is false for a host's own file system,
-// where nobody owns anything.
-func (d *definition) judgeOwner(owners *trust.Owners, real bool) {
-	owner := trust.OwnerOf(d.scope.Scope)
-	if !real || owner == trust.OwnerAnyone {
+// distrust keeps the hooks of a definition from running because of who could
+// have written it.
+func (d *definition) distrust(problem *trust.Problem) {
+	if problem == nil {
 		return
 	}
-	err := owners.Check(owner, d.scope.Dir, d.scope.HooksDir)
-	if err == nil {
-		err = owners.CheckTree(owner, filepath.Dir(d.path))
-	}
-	var problem *trust.Problem
-	if !errors.As(err, &problem) {
-		return
-	}
+	d.disowned = problem.Error()
 	note := problem.Diagnostic()
 	note.Hook = d.hooks[0].ID
 	d.notes = append(d.notes, note)
-	d.distrust(problem.Error())
+	d.refuse(d.disowned)
 }
 
-func (d *definition) distrust(why string) {
+func (d *definition) refuse(why string) {
 	for _, h := range d.hooks {
 		if cmp.Or(h.State, hook.StateReady) == hook.StateReady {
 			h.State, h.Why = hook.StateUntrusted, why
@@ -71,11 +62,14 @@ func (r *Registry) needApproval(d *definition) {
 	}
 	bound, err := trust.Define(d.hooks...)
 	if err != nil {
-		d.distrust(err.Error())
+		d.refuse(err.Error())
 		return
 	}
-	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Path: d.path, Dir: d.hooks[0].Source.Dir,
+	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Path: d.path,
 		Definition: bound, Files: trust.NamedFiles(root, d.hooks...)}
+	if d.config == nil { // the hook of a config file has no folder of its own
+		d.subject.Dir = d.hooks[0].Source.Dir
+	}
 	d.guard = trust.NewGuard(*d.subject, r.stores...)
 }
 
@@ -98,13 +92,15 @@ func (d *definition) isNearer(o *definition) bool {
 	return d.scope.Scope > o.scope.Scope || d.scope.Scope == hook.ScopeDir && d.scope.Dir != o.scope.Dir
 }
 
-// findNearer finds definitions of one name. Nothing takes a managed one's place,
-// and packages have names of their own.
-func findNearer(definitions []*definition) []hook.Diagnostic {
+// findNearer finds hook folders of one name, and for each those that take its
+// place. Nothing takes a managed one's place, packages have names of their own,
+// and one that is switched off switches nothing off.
+func findNearer(definitions []*definition, off func(*definition) bool) (map[*definition][]*definition, []hook.Diagnostic) {
 	var notes []hook.Diagnostic
+	nearer := make(map[*definition][]*definition)
 	named := make(map[string][]*definition)
 	for _, d := range definitions {
-		if !d.stands() || d.scope.Scope == hook.ScopeManaged {
+		if d.config != nil || !d.stands() || d.scope.Scope == hook.ScopeManaged || off(d) {
 			continue
 		}
 		name := d.scope.Package + "\x00" + d.hooks[0].Name
@@ -113,19 +109,19 @@ func findNearer(definitions []*definition) []hook.Diagnostic {
 			if d.isNearer(other) {
 				near, far = d, other
 			}
-			far.nearer = append(far.nearer, near)
+			nearer[far] = append(nearer[far], near)
 			notes = append(notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "shadowed", Hook: far.hooks[0].ID, Path: far.path,
 				Message: fmt.Sprintf("another hook is named %q too: %s", far.hooks[0].Name, near.path), Hint: "rename one of them if both are wanted"})
 		}
 		named[name] = append(named[name], d)
 	}
-	return notes
+	return nearer, notes
 }
 
 // shadower is a nearer definition of the same name, if one may run now: one
 // that nobody approved switches nothing off.
-func (d *definition) shadower() *definition {
-	for _, near := range d.nearer {
+func (e *entry) shadower() *definition {
+	for _, near := range e.nearer {
 		if near.approved() {
 			return near
 		}
@@ -138,7 +134,7 @@ func (e *entry) standing() (state hook.State, why string, verdict trust.Verdict)
 	if e.state != hook.StateReady || e.definition == nil {
 		return e.state, e.why, verdict
 	}
-	if near := e.definition.shadower(); near != nil {
+	if near := e.shadower(); near != nil {
 		return hook.StateShadowed, fmt.Sprintf("shadowed by %s in %s", near.hooks[0].ID, near.path), verdict
 	}
 	if e.definition.guard != nil {
@@ -185,7 +181,7 @@ func (s *Subject) Key() (trust.Key, error) { return s.subject.Key() }
 // Subjects lists the definitions that need an approval, in order.
 func (r *Registry) Subjects() []Subject {
 	var list []Subject
-	for _, d := range r.definitions {
+	for _, d := range r.snap.Load().definitions {
 		if d.subject != nil {
 			list = append(list, Subject{Hooks: d.hooks, Verdict: d.guard.Check(), subject: *d.subject})
 		}

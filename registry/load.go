@@ -1,0 +1,206 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/manifest"
+	"github.com/tenterhook/tenterhook/trust"
+)
+
+// definition is a hook folder, parsed (several hooks if it names several
+// events), or one hook of a config file. It is not changed once it is loaded.
+type definition struct {
+	scope  discovery.Scope
+	path   string
+	data   []byte      // of a hook folder's manifest
+	config *configFile // nil = a hook folder
+	hooks  []*hook.Hook
+	notes  []hook.Diagnostic
+
+	subject *trust.Subject // of one that needs an approval
+	guard   *trust.Guard
+
+	disowned string // why nobody trusts its files; "" = who owns them is fine
+	problem  string // why the manifest could not be read
+	listed   bool   // what lies beside the manifest had a say
+	stale    bool   // kept, for what is there by now is broken
+}
+
+// loaded is what the scopes hold.
+type loaded struct {
+	definitions []*definition // those of config files after the folders
+	configs     []*configFile // those that count
+	read        []*configFile // all of them
+	notes       []hook.Diagnostic
+}
+
+// load finds and parses every definition, in scope order. What last knows to
+// be as it was read is taken from there; last may be nil.
+func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
+	opts := r.opts
+	workspace := opts.Workspace
+	if slices.Contains(opts.Without, hook.ScopeProject) {
+		workspace = ""
+	}
+	scopes, notes := discovery.Scopes(discovery.Options{FS: opts.FS, Workspace: workspace,
+		ManagedDir: opts.ManagedDir, UserDir: opts.UserDir, PluginsDir: opts.PluginsDir, Dirs: opts.Dirs, Without: opts.Without})
+	l := &loaded{notes: notes}
+	var owners trust.Owners
+	folders, found, err := discovery.Walk(ctx, opts.FS, scopes, last.folder, func(f *discovery.Found) *definition {
+		problem := r.disown(&owners, f.Scope, f.Dir, true)
+		if d := last.sameFolder(f, problem); d != nil {
+			return d
+		}
+		d := define(f)
+		d.distrust(problem)
+		r.needApproval(d)
+		return last.orGood(d)
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.definitions, l.notes = folders, append(l.notes, found...)
+	for _, d := range folders {
+		l.notes = append(l.notes, d.notes...)
+	}
+	return l, r.loadConfigs(ctx, last, scopes, &owners, l)
+}
+
+// define parses a hook folder. One that cannot be read is a hook as well, one
+// that is invalid: nobody may take it for one that is not there.
+func define(f *discovery.Found) *definition {
+	src := manifest.Source{Scope: f.Scope.Scope, Package: f.Scope.Package, Folder: f.Name,
+		Source: hook.Source{Path: f.Path, Dir: f.Dir, Root: f.Scope.Dir, Data: f.Scope.DataDir}}
+	d := &definition{scope: f.Scope, path: f.Path, data: f.Data}
+	src.Files = func() []string { d.listed = true; return f.Files() }
+	if f.Problem != nil {
+		d.problem = f.Problem.Message
+		d.hooks = []*hook.Hook{manifest.Broken(src, *f.Problem)}
+	} else {
+		d.hooks, d.notes = manifest.Parse(src, f.Data)
+	}
+	return d
+}
+
+// loadConfigs reads the config files of all places.
+func (r *Registry) loadConfigs(ctx context.Context, last *memory, scopes []discovery.Scope, owners *trust.Owners, l *loaded) error {
+	for _, place := range r.configPlaces(scopes) {
+		configs, notes, err := discovery.WalkConfigs(ctx, r.opts.FS, []discovery.ConfigPlace{place.ConfigPlace}, last.config, func(f *discovery.ConfigFile) *configFile {
+			return r.readConfig(last, owners, f)
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range configs {
+			c.legacy = place.legacy
+		}
+		l.configs, l.notes = append(l.configs, configs...), append(l.notes, notes...)
+		if place.Scope.Scope == hook.ScopePlugin {
+			l.notes = append(l.notes, r.follow(ctx, last, owners, place, l)...)
+		}
+	}
+	l.read = slices.Clone(l.configs)
+	l.configs = slices.DeleteFunc(l.configs, func(c *configFile) bool {
+		note, drop := c.outdated(l.configs)
+		l.notes = append(l.notes, note...)
+		return drop
+	})
+	for _, c := range l.configs {
+		l.definitions, l.notes = append(l.definitions, c.definitions...), append(l.notes, c.notes...)
+	}
+	return nil
+}
+
+// readConfig reads a config file and judges whose word it is.
+func (r *Registry) readConfig(last *memory, owners *trust.Owners, f *discovery.ConfigFile) *configFile {
+	problem := r.disown(owners, f.Scope, f.Path, false)
+	if c := last.sameConfig(f, problem); c != nil {
+		return c
+	}
+	c := readConfigFile(f)
+	if problem != nil {
+		c.disowned = problem.Error()
+		c.notes = append(c.notes, problem.Diagnostic())
+	}
+	for _, d := range c.definitions {
+		if problem != nil {
+			d.refuse(c.disowned)
+		}
+		r.needApproval(d)
+	}
+	return last.orGoodConfig(c)
+}
+
+// follow reads the hooks files that a plugin's manifest points at.
+func (r *Registry) follow(ctx context.Context, last *memory, owners *trust.Owners, place configPlace, l *loaded) (notes []hook.Diagnostic) {
+	for _, manifest := range slices.Clone(l.configs) {
+		for _, ref := range manifest.refs {
+			if manifest.scope.Dir != place.Scope.Dir {
+				continue
+			}
+			path := filepath.Join(place.Scope.Dir, filepath.FromSlash(ref.Path))
+			if slices.ContainsFunc(l.configs, func(c *configFile) bool { return c.path == path }) {
+				continue
+			}
+			at := place.ConfigPlace
+			at.Names, at.Product = []string{ref.Path}, ref.Product
+			files, more, err := discovery.WalkConfigs(ctx, r.opts.FS, []discovery.ConfigPlace{at}, last.config, func(f *discovery.ConfigFile) *configFile {
+				return r.readConfig(last, owners, f)
+			})
+			l.configs, notes = append(l.configs, files...), append(notes, more...)
+			if len(files) == 0 && err == nil {
+				notes = append(notes, refMissing(manifest.path, ref, "there is no such file"))
+			}
+		}
+	}
+	return notes
+}
+
+func refMissing(path string, ref dialect.Ref, why string) hook.Diagnostic {
+	return hook.Diagnostic{Severity: hook.SeverityError, Code: "ref_missing", Path: path, Line: ref.Line,
+		Message: fmt.Sprintf("hooks: %s cannot be read: %s", ref.Path, why), Hint: "name a file of the plugin, relative to its root"}
+}
+
+// outdated says of a file of an older version whether anything else has taken
+// its place, and that it should.
+func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
+	if !c.legacy {
+		return nil, false
+	}
+	note := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "deprecated", Path: c.path,
+		Message: "it is read because no settings of " + c.product + " have a hooks table", Hint: "move its hooks into settings.toml"}
+	for _, other := range all {
+		if other.product == c.product && !other.legacy && len(other.definitions) > 0 {
+			note.Code = "superseded"
+			note.Message = "it is not read: there are hooks in " + other.path
+			return []hook.Diagnostic{note}, true
+		}
+	}
+	return []hook.Diagnostic{note}, false
+}
+
+// disown says why a file or a folder of the managed or the user scope does not
+// count: somebody else could have written it. On a host's own file system
+// nobody owns anything.
+func (r *Registry) disown(owners *trust.Owners, scope discovery.Scope, path string, tree bool) *trust.Problem {
+	owner := trust.OwnerOf(scope.Scope)
+	if r.opts.FS != nil || owner == trust.OwnerAnyone {
+		return nil
+	}
+	var err error
+	if !tree {
+		err = owners.Check(owner, path)
+	} else if err = owners.Check(owner, scope.Dir, scope.HooksDir); err == nil {
+		err = owners.CheckTree(owner, path)
+	}
+	var problem *trust.Problem
+	errors.As(err, &problem)
+	return problem
+}

@@ -1,0 +1,260 @@
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// policy is what the settings of all scopes come to.
+type policy struct {
+	// dialect.Settings are those that reach the handlers.
+	dialect.Settings
+
+	off         []reach // disable_all_hooks
+	managedOnly string  // the file that says so; "" = none does
+	disabled    map[string][]reach
+	failBlock   []reach // default_on_failure = "block"
+}
+
+// reach is a word of a settings file, and whose hooks it is about.
+type reach struct {
+	scope hook.Scope
+	path  string
+}
+
+// covers reports whether a scope's word counts for hooks of another: that of
+// managed settings for all, that of a workspace for its own hooks, and that of
+// the user and the operator for all but managed hooks. A package has no word.
+func (w reach) covers(s hook.Scope) bool {
+	switch w.scope {
+	case hook.ScopeManaged:
+		return true
+	case hook.ScopeProject, hook.ScopeLocal:
+		return s == hook.ScopeProject || s == hook.ScopeLocal
+	case hook.ScopePlugin:
+		return false
+	}
+	return s != hook.ScopeManaged
+}
+
+func covering(words []reach, s hook.Scope) (reach, bool) {
+	i := slices.IndexFunc(words, func(w reach) bool { return w.covers(s) })
+	if i < 0 {
+		return reach{}, false
+	}
+	return words[i], true
+}
+
+// layer makes a policy of the settings of all scopes. Switches that make hooks
+// fewer or stricter count wherever they are set, as far as they reach. What
+// opens something (servers, URLs, variables) counts from the managed, the user
+// and the named scopes alone; of two the managed one counts, then the named
+// one.
+func layer(configs []*configFile) (policy, []hook.Diagnostic) {
+	p := policy{disabled: make(map[string][]reach)}
+	var notes []hook.Diagnostic
+	ordered := slices.Clone(configs)
+	slices.SortStableFunc(ordered, func(a, b *configFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })
+	for _, c := range ordered {
+		scope := c.scope.Scope
+		if c.disowned != "" || scope == hook.ScopePlugin {
+			continue
+		}
+		p.restrict(c)
+		if scope == hook.ScopeProject || scope == hook.ScopeLocal {
+			notes = append(notes, c.overreach()...)
+			continue
+		}
+		p.open(c)
+		if s := c.settings.AllowManagedHooksOnly; s != nil && scope != hook.ScopeManaged {
+			notes = append(notes, c.ignored("allow_managed_hooks_only", "only managed settings can say so"))
+		}
+	}
+	return p, notes
+}
+
+// layerRank orders scopes by whose word goes before another's.
+func layerRank(s hook.Scope) int {
+	switch s {
+	case hook.ScopeManaged:
+		return 0
+	case hook.ScopeDir:
+		return 1
+	}
+	return int(s) + 1
+}
+
+// restrict takes over what a file switches off.
+func (p *policy) restrict(c *configFile) {
+	word := reach{c.scope.Scope, c.path}
+	s := &c.settings
+	if s.DisableAllHooks != nil && *s.DisableAllHooks {
+		p.off = append(p.off, word)
+	}
+	if s.AllowManagedHooksOnly != nil && *s.AllowManagedHooksOnly && word.scope == hook.ScopeManaged {
+		p.managedOnly = c.path
+	}
+	for _, id := range s.Disabled {
+		p.disabled[id] = append(p.disabled[id], word)
+	}
+	if s.DefaultOnFailure == hook.FailureBlock {
+		p.failBlock = append(p.failBlock, word)
+	}
+}
+
+// open takes over what a file sets or allows.
+func (p *policy) open(c *configFile) {
+	s := &c.settings
+	p.AllowedHTTPHookURLs = union(p.AllowedHTTPHookURLs, s.AllowedHTTPHookURLs)
+	p.HTTPHookAllowedEnvVars = union(p.HTTPHookAllowedEnvVars, s.HTTPHookAllowedEnvVars)
+	if p.AllowLocalHTTPHookTargets == nil {
+		p.AllowLocalHTTPHookTargets = s.AllowLocalHTTPHookTargets
+	}
+	if p.MaxAsync == 0 {
+		p.MaxAsync = s.MaxAsync
+	}
+	if p.Breaker.Failures == 0 {
+		p.Breaker.Failures = s.Breaker.Failures
+	}
+	if p.Breaker.Cooldown == 0 {
+		p.Breaker.Cooldown = s.Breaker.Cooldown
+	}
+	for name, server := range s.MCPServers {
+		if _, taken := p.MCPServers[name]; !taken {
+			if p.MCPServers == nil {
+				p.MCPServers = make(map[string]dialect.MCPServer)
+			}
+			p.MCPServers[name] = server
+		}
+	}
+	p.Model = p.Model.Over(s.Model)
+}
+
+// union joins lists of which nil says nothing and an empty one allows none.
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(slices.Clip(a), s)
+		}
+	}
+	if a == nil && b != nil {
+		a = []string{}
+	}
+	return a
+}
+
+// overreach tells of what a workspace's settings say in vain.
+func (c *configFile) overreach() []hook.Diagnostic {
+	const whose = "a workspace has no say in it"
+	s := &c.settings
+	said := map[string]bool{
+		"allow_managed_hooks_only":      s.AllowManagedHooksOnly != nil,
+		"allowed_http_hook_urls":        s.AllowedHTTPHookURLs != nil,
+		"http_hook_allowed_env_vars":    s.HTTPHookAllowedEnvVars != nil,
+		"allow_local_http_hook_targets": s.AllowLocalHTTPHookTargets != nil,
+		"max_async":                     s.MaxAsync != 0,
+		"breaker":                       s.Breaker != hook.BreakerSettings{},
+		"mcp_servers":                   len(s.MCPServers) > 0,
+		"model":                         s.Model != dialect.ModelSettings{},
+	}
+	var notes []hook.Diagnostic
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		if said[key] {
+			notes = append(notes, c.ignored(key, whose))
+		}
+	}
+	for _, id := range s.Disabled {
+		if scope, _, _ := strings.Cut(id, "/"); scope != hook.ScopeProject.String() && scope != hook.ScopeLocal.String() {
+			notes = append(notes, c.ignored("disabled", fmt.Sprintf("a workspace can't switch %s off", id)))
+		}
+	}
+	return notes
+}
+
+func (c *configFile) ignored(key, why string) hook.Diagnostic {
+	return hook.Diagnostic{Severity: hook.SeverityWarning, Code: "setting_ignored", Path: c.path,
+		Message: key + " is ignored: " + why, Hint: "set it in the user's or the managed settings"}
+}
+
+// unknownIDs tells of hooks that settings switch off and nobody declares.
+func (p *policy) unknownIDs(definitions []*definition) []hook.Diagnostic {
+	ids := make(map[string]bool, len(definitions))
+	for _, d := range definitions {
+		ids[d.hooks[0].ID] = true
+	}
+	var notes []hook.Diagnostic
+	for _, id := range slices.Sorted(maps.Keys(p.disabled)) {
+		if ids[id] {
+			continue
+		}
+		note := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "unknown_hook", Path: p.disabled[id][0].path,
+			Message: fmt.Sprintf("disabled: no hook has the ID %q", id), Hint: "`tenterhook list` shows the IDs"}
+		if near := hook.Nearest(id, slices.Sorted(maps.Keys(ids))); near != "" {
+			note.Hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// gate says why a hook is switched off, "" if it is not.
+func (r *Registry) gate(p *policy, h *hook.Hook) string {
+	if inProcess(h) {
+		return ""
+	}
+	if r.off != "" {
+		return "all hooks are switched off for this run (" + r.off + ")"
+	}
+	if p.managedOnly != "" && h.Scope != hook.ScopeManaged {
+		return "only managed hooks may run (allow_managed_hooks_only in " + p.managedOnly + ")"
+	}
+	if by, ok := covering(p.off, h.Scope); ok {
+		return "all hooks that it may switch off are (disable_all_hooks in " + by.path + ")"
+	}
+	if by, ok := covering(p.disabled[h.ID], h.Scope); ok {
+		return "it is switched off (disabled in " + by.path + ")"
+	}
+	return ""
+}
+
+// settled is a hook with the defaults that the settings give it.
+func (p *policy) settled(h *hook.Hook) *hook.Hook {
+	own := *h
+	info := hook.Info(h.Event)
+	if own.OnFailure == "" && !info.NoPolicy && info.Block != hook.BlockNothing && !h.Async && !h.AsyncRewake {
+		if _, ok := covering(p.failBlock, h.Scope); ok {
+			own.OnFailure = hook.FailureBlock
+		}
+	}
+	if own.Breaker.Failures == 0 {
+		own.Breaker.Failures = p.Breaker.Failures
+	}
+	if own.Breaker.Cooldown == 0 {
+		own.Breaker.Cooldown = p.Breaker.Cooldown
+	}
+	if own.OnFailure == h.OnFailure && own.Breaker == h.Breaker {
+		return h
+	}
+	return &own
+}
+
+// switchedOff is what switches all hooks off from outside of files: the option,
+// or a variable of the environment.
+func (r *Registry) switchedOff() string {
+	lookup := r.opts.lookupEnv()
+	on := func(name string) bool { v, _ := lookup(name); return v != "" && v != "0" && v != "false" }
+	switch {
+	case r.opts.NoHooks:
+		return "--no-hooks"
+	case on("TENTERHOOK_NO_HOOKS"):
+		return "TENTERHOOK_NO_HOOKS"
+	case slices.Contains(r.compat, "caliban") && on("CALIBAN_NO_HOOKS"):
+		return "CALIBAN_NO_HOOKS"
+	}
+	return ""
+}

@@ -1,0 +1,280 @@
+package registry_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// everywhere has a hook in each scope, and settings for some of them.
+func everywhere(t *testing.T, settings map[hook.Scope]string) registry.Options {
+	t.Helper()
+	needsRoot(t)
+	opts := machine(t, "")
+	dir := t.TempDir()
+	opts.Dirs = []string{dir}
+	at := map[hook.Scope]string{
+		hook.ScopeManaged: opts.ManagedDir, hook.ScopeUser: opts.UserDir, hook.ScopeDir: dir,
+		hook.ScopeProject: filepath.Join(opts.Workspace, ".tenterhook"),
+		hook.ScopeLocal:   filepath.Join(opts.Workspace, ".tenterhook", "local"),
+	}
+	for scope, dir := range at {
+		write(t, filepath.Join(dir, "hooks", scope.String(), "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n")
+		if text, ok := settings[scope]; ok {
+			write(t, filepath.Join(dir, "settings.toml"), text)
+		}
+	}
+	return opts
+}
+
+// running are the scopes whose hooks run for a call, after approval.
+func running(t *testing.T, opts registry.Options) string {
+	t.Helper()
+	reg := open(t, opts)
+	approve(t, reg)
+	on(t, reg, "go", answer(nil))
+	var scopes []string
+	for _, r := range dispatch(t, reg, bash("ls")).Results {
+		switch {
+		case r.Status == hook.StatusSuccess:
+			scopes = append(scopes, r.Hook.Scope.String())
+		case r.Status != hook.StatusSkipped || r.Failure != "" || !strings.HasPrefix(r.Reason, "disabled: "):
+			t.Errorf("%s: %s %s %s", r.Hook.ID, r.Status, r.Failure, r.Reason)
+		}
+	}
+	return strings.Join(scopes, " ")
+}
+
+func TestGatesReachAsFarAsWhoSetThem(t *testing.T) {
+	const off, only = "disable_all_hooks = true", "allow_managed_hooks_only = true"
+	const all = "managed user project local dir in-process"
+	tests := []struct {
+		name  string
+		scope hook.Scope
+		text  string
+		want  string
+	}{
+		{"nothing is said", hook.ScopeUser, "", all},
+		{"off, says managed", hook.ScopeManaged, off, "in-process"},
+		{"off, says the user", hook.ScopeUser, off, "managed in-process"},
+		{"off, says a named folder", hook.ScopeDir, off, "managed in-process"},
+		{"off, says the project", hook.ScopeProject, off, "managed user dir in-process"},
+		{"off, says the local folder", hook.ScopeLocal, off, "managed user dir in-process"},
+		{"managed only, says managed", hook.ScopeManaged, only, "managed in-process"},
+		{"managed only, says the user", hook.ScopeUser, only, all},
+		{"managed only, says the project", hook.ScopeProject, only, all},
+		{"one off, says managed", hook.ScopeManaged, `disabled = ["user/user", "managed/managed"]`, "project local dir in-process"},
+		{"one off, says the user", hook.ScopeUser, `disabled = ["project/project", "managed/managed"]`, "managed user local dir in-process"},
+		{"one off, says the project", hook.ScopeProject, `disabled = ["project/project", "user/user", "managed/managed", "dir/dir"]`, "managed user local dir in-process"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := running(t, everywhere(t, map[hook.Scope]string{test.scope: test.text})); got != test.want {
+				t.Errorf("run: %s\nwant: %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestGatesOfTheEnvironment(t *testing.T) {
+	for _, test := range []struct {
+		variable string
+		compat   []string
+		want     string
+	}{
+		{"TENTERHOOK_NO_HOOKS=1", nil, "in-process"},
+		{"TENTERHOOK_NO_HOOKS=0", nil, "managed user project local dir in-process"},
+		{"CALIBAN_NO_HOOKS=1", nil, "managed user project local dir in-process"},
+		{"CALIBAN_NO_HOOKS=1", []string{"caliban"}, "in-process"},
+	} {
+		opts := everywhere(t, nil)
+		opts.Env, opts.Compat = append(opts.Env, test.variable), test.compat
+		if got := running(t, opts); got != test.want {
+			t.Errorf("%s %v: run %s, want %s", test.variable, test.compat, got, test.want)
+		}
+	}
+}
+
+// A workspace that switches its own hook off must not, by that, switch off the
+// user's of the same name, which its hook had taken the place of.
+func TestF7SwitchedOffHookShadowsNothing(t *testing.T) {
+	opts := scopes(t)
+	opts.StateDir = t.TempDir()
+	project := filepath.Join(opts.Workspace, ".tenterhook")
+	put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
+	put(t, filepath.Join(project, "hooks"), denies("guard"))
+	approve(t, open(t, opts))
+	for _, settings := range []string{"disable_all_hooks = true", `disabled = ["project/guard"]`} {
+		write(t, filepath.Join(project, "settings.toml"), settings)
+		want := []string{"user/guard blocked", "project/guard skipped"}
+		if diff := cmp.Diff(want, ids(dispatch(t, open(t, opts), bash("ls")))); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", settings, diff)
+		}
+	}
+}
+
+// configured keeps what it was told.
+type configured struct {
+	hook.HandlerFunc
+	got dialect.Settings
+}
+
+func (c *configured) Configure(s dialect.Settings) []hook.Diagnostic {
+	c.got = s
+	return nil
+}
+
+func TestF7WhatOpensSomethingIsNotForAWorkspaceToSet(t *testing.T) {
+	const opens = `allowed_http_hook_urls = ["https://%[1]s/*"]
+http_hook_allowed_env_vars = ["%[1]s"]
+allow_local_http_hook_targets = %[2]s
+max_async = 3
+[breaker]
+failures = 9
+[mcp_servers.shared]
+command = "%[1]s"
+[mcp_servers.%[1]s]
+command = "x"
+[model]
+provider = "openai"
+model = "%[1]s"
+`
+	text := func(who, local string) string {
+		return strings.NewReplacer("%[1]s", who, "%[2]s", local).Replace(opens)
+	}
+	opts := everywhere(t, map[hook.Scope]string{
+		hook.ScopeManaged: text("managed", "false"), hook.ScopeUser: text("user", "true"),
+		hook.ScopeProject: text("project", "true"), hook.ScopeLocal: text("local", "true")})
+	handler := &configured{}
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindHTTP: handler}
+	reg := open(t, opts)
+	got := handler.got
+	if diff := cmp.Diff([]string{"https://managed/*", "https://user/*"}, got.AllowedHTTPHookURLs); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"managed", "user"}, got.HTTPHookAllowedEnvVars); diff != "" {
+		t.Error(diff)
+	}
+	if got.AllowLocalHTTPHookTargets == nil || *got.AllowLocalHTTPHookTargets {
+		t.Error("managed settings say no to local targets, the others open them")
+	}
+	if got.Model.Model != "managed" || got.MCPServers["shared"].Command != "managed" {
+		t.Errorf("%+v %+v", got.Model, got.MCPServers)
+	}
+	for name, want := range map[string]bool{"managed": true, "user": true, "project": false, "local": false} {
+		if _, ok := got.MCPServers[name]; ok != want {
+			t.Errorf("server of %s: %v", name, ok)
+		}
+	}
+	ignored := 0
+	for _, d := range reg.Diagnostics() {
+		if d.Code == "setting_ignored" && strings.HasPrefix(d.Path, opts.Workspace) {
+			ignored++
+		}
+	}
+	if ignored != 2*7 {
+		t.Errorf("%d settings of the workspace are said to be ignored, want 14: %v", ignored, reg.Diagnostics())
+	}
+}
+
+func TestDefaultPolicyIsThatOfTheSettings(t *testing.T) {
+	const fails = "+++\nevent = \"PreToolUse\"\ncommand = \"exit 3\"\n%s+++\n"
+	opts := machine(t, "")
+	for name, line := range map[string]string{"unsaid": "", "says": "on_failure = \"continue\"\n"} {
+		write(t, filepath.Join(opts.UserDir, "hooks", name, "HOOK.md"), strings.Replace(fails, "%s", line, 1))
+	}
+	write(t, filepath.Join(opts.UserDir, "settings.toml"), `default_on_failure = "block"`)
+	reg := open(t, opts)
+	out := dispatch(t, reg, bash("ls"))
+	if out.Verdict != hook.Deny || !strings.Contains(out.Reason, "user/unsaid") || strings.Contains(out.Reason, "user/says") {
+		t.Errorf("%v %q", out.Verdict, out.Reason)
+	}
+	var policies []string
+	for _, l := range reg.List() {
+		policies = append(policies, l.Hook.Name+" "+string(l.Hook.OnFailure))
+	}
+	if diff := cmp.Diff([]string{"says continue", "unsaid block"}, policies); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDisabledNamesAHookThatIsThere(t *testing.T) {
+	opts := machine(t, "")
+	put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
+	write(t, filepath.Join(opts.UserDir, "settings.toml"), `disabled = ["user/gaurd"]`)
+	notes := open(t, opts).Diagnostics()
+	if !slices.ContainsFunc(notes, func(d hook.Diagnostic) bool {
+		return d.Code == "unknown_hook" && strings.Contains(d.Hint, "user/guard")
+	}) {
+		t.Errorf("%v", notes)
+	}
+}
+
+// A managed guard cannot be switched off, shadowed, deduplicated away, or
+// overruled by any other scope.
+func TestManagedGuardStandsAgainstEveryOtherScope(t *testing.T) {
+	needsRoot(t)
+	const guard = `"command": "echo managed >&2; exit 2"`
+	opts := machine(t, "")
+	dir := t.TempDir()
+	opts.Dirs, opts.Compat = []string{dir}, []string{"all"}
+	home := filepath.Join(filepath.Dir(opts.Workspace), "home")
+	put(t, filepath.Join(opts.ManagedDir, "hooks"), denies("guard"))
+	write(t, filepath.Join(opts.ManagedDir, "settings.json"), entry(guard))
+	id := "managed/settings.json:PreToolUse[0].0"
+	for _, at := range []string{opts.UserDir, filepath.Join(opts.Workspace, ".tenterhook"), filepath.Join(opts.Workspace, ".tenterhook", "local"), dir} {
+		write(t, filepath.Join(at, "settings.toml"), `disable_all_hooks = true
+disabled = ["managed/guard", "`+id+`"]
+[[hooks.PreToolUse]]
+command = "echo managed >&2; exit 2"
+async = true
+timeout = 1
+`)
+		write(t, filepath.Join(at, "hooks", "guard", "HOOK.md"), `+++
+event = "PreToolUse"
+command = '''echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}' '''
+priority = 1000000
++++
+`)
+	}
+	for _, file := range []string{filepath.Join(home, ".claude", "settings.json"), filepath.Join(opts.Workspace, ".claude", "settings.local.json")} {
+		write(t, file, `{"disableAllHooks": true, "allowManagedHooksOnly": false, `+entry(guard)[1:])
+	}
+	reg := open(t, opts)
+	approve(t, reg)
+	out := dispatch(t, reg, bash("ls"))
+	results := make(map[string]hook.Status)
+	for _, r := range out.Results {
+		results[r.Hook.ID] = r.Status
+	}
+	if out.Verdict != hook.Deny || results["managed/guard"] != hook.StatusBlocked || results[id] != hook.StatusBlocked {
+		t.Errorf("%v %v", out.Verdict, ids(out))
+	}
+	if first := out.Results[0].Hook.Scope; first != hook.ScopeManaged {
+		t.Errorf("a %s hook comes first", first)
+	}
+}
+
+// Even with nothing else switched off, twins and names of others change nothing.
+func TestManagedGuardIsNoTwinsToDisplace(t *testing.T) {
+	needsRoot(t)
+	opts := machine(t, "")
+	opts.Compat = []string{"claude"}
+	guard := entry(`"command": "exit 2"`)
+	write(t, filepath.Join(opts.ManagedDir, "settings.json"), guard)
+	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "exit 2", "timeout": 1`))
+	write(t, filepath.Join(opts.Workspace, ".claude", "settings.json"), guard)
+	reg := open(t, opts)
+	approve(t, reg)
+	want := []string{"managed/settings.json:PreToolUse[0].0 blocked", "user/settings.json:PreToolUse[0].0 skipped", "project/claude/settings.json:PreToolUse[0].0 skipped"}
+	if diff := cmp.Diff(want, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

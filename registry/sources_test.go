@@ -1,0 +1,296 @@
+package registry_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// machine is a host's directories with a home, all of them the test's own, and
+// the files of an archive in them: home/, w/ (the workspace), managed/, user/,
+// plugins/.
+func machine(t *testing.T, archive string) registry.Options {
+	t.Helper()
+	opts := scopes(t)
+	base := filepath.Dir(opts.Workspace)
+	opts.StateDir = filepath.Join(base, "state")
+	opts.Env = []string{"HOME=" + filepath.Join(base, "home"), "PATH=" + os.Getenv("PATH")}
+	opts.UserDir = filepath.Join(base, "home", ".config", "tenterhook")
+	opts.ManagedDir = filepath.Join(base, "etc", "tenterhook")
+	put(t, base, archive)
+	return opts
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// handlers is a settings file in Claude's shape with a command for each line.
+func handlers(event string, commands ...string) string {
+	var list []string
+	for _, c := range commands {
+		list = append(list, fmt.Sprintf(`{"type": "command", "command": %q}`, c))
+	}
+	return fmt.Sprintf(`{"hooks": {%q: [{"hooks": [%s]}]}}`, event, strings.Join(list, ", "))
+}
+
+func has(notes []hook.Diagnostic, code, part string) bool {
+	return slices.ContainsFunc(notes, func(d hook.Diagnostic) bool { return d.Code == code && strings.Contains(d.Message, part) })
+}
+
+func needsRoot(t *testing.T) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("managed hooks must be root's: run as root to see them run")
+	}
+}
+
+func TestSettingsOfAScopeDeclareHooks(t *testing.T) {
+	opts := machine(t, `
+-- home/.config/tenterhook/settings.toml --
+[[hooks.PreToolUse]]
+matcher = "Bash"
+name = "no-curl"
+if = "Bash(curl *)"
+command = "echo refused >&2; exit 2"
+-- w/.tenterhook/settings.json --
+`+handlers("PreToolUse", "exit 2")+`
+`)
+	reg := open(t, opts)
+	out := dispatch(t, reg, bash("curl http://x"))
+	want := []string{"user/no-curl blocked", "project/settings.json:PreToolUse[0].0 skipped untrusted"}
+	if diff := cmp.Diff(want, ids(out)); diff != "" || out.Reason != "refused" {
+		t.Errorf("%q -want +got:\n%s", out.Reason, diff)
+	}
+	approve(t, reg)
+	if got := ids(dispatch(t, reg, bash("ls"))); !slices.Contains(got, "project/settings.json:PreToolUse[0].0 blocked") {
+		t.Errorf("approved: %v", got)
+	}
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), handlers("PreToolUse", "exit 2 # edited"))
+	if reg := open(t, opts); state(t, reg, "project/settings.json:PreToolUse[0].0").State != hook.StateUntrusted {
+		t.Error("an edited definition is still approved")
+	}
+}
+
+func TestFilesOfOtherProductsAreReadIfAskedFor(t *testing.T) {
+	archive := `
+-- home/.claude/settings.json --
+` + handlers("PreToolUse", "exit 2") + `
+-- w/.claude/settings.local.json --
+` + handlers("PreToolUse", "true") + `
+-- home/.codex/hooks.json --
+` + handlers("PreToolUse", "true codex") + `
+-- home/.config/caliban/settings.toml --
+[[hooks.PreToolUse]]
+matcher = "*"
+[[hooks.PreToolUse.handlers]]
+type = "command"
+command = "true caliban"
+-- home/.config/caliban/hooks.toml --
+[[hooks.PreToolUse]]
+[[hooks.PreToolUse.handlers]]
+type = "command"
+command = "true old"
+`
+	opts := machine(t, archive)
+	if n := len(open(t, opts).List()); n != 0 {
+		t.Errorf("%d hooks of others, unasked", n)
+	}
+	opts.Compat = []string{"claude", "caliban"}
+	reg := open(t, opts)
+	want := []string{"user/claude/settings.json:PreToolUse[0].0 blocked", "user/caliban/settings.toml:PreToolUse[0].0 success",
+		"local/claude/settings.local.json:PreToolUse[0].0 skipped untrusted"}
+	if diff := cmp.Diff(want, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !has(reg.Diagnostics(), "superseded", "it is not read") {
+		t.Errorf("nothing says that hooks.toml is not read: %v", reg.Diagnostics())
+	}
+	opts.Compat = []string{"all"}
+	if state(t, open(t, opts), "user/codex/hooks.json:PreToolUse[0].0").State != hook.StateReady {
+		t.Error("all does not take codex in")
+	}
+	opts.Compat = []string{"cladue"}
+	if _, err := registry.Open(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "claude") {
+		t.Errorf("a product that nobody knows: %v", err)
+	}
+}
+
+func TestCalibansOldFileCountsWhereNothingElseHasHooks(t *testing.T) {
+	opts := machine(t, `
+-- home/.config/caliban/settings.toml --
+disable_all_hooks = false
+-- home/.config/caliban/hooks.toml --
+[[hooks.PreToolUse]]
+[[hooks.PreToolUse.handlers]]
+type = "command"
+command = "exit 2"
+`)
+	opts.Compat = []string{"caliban"}
+	reg := open(t, opts)
+	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny || !has(reg.Diagnostics(), "deprecated", "no settings of caliban") {
+		t.Errorf("%v %v", ids(out), reg.Diagnostics())
+	}
+}
+
+func TestPluginHooksAreThoseOfItsManifestToo(t *testing.T) {
+	opts := machine(t, `
+-- plugins/pack/.claude-plugin/plugin.json --
+{"name": "pack", "hooks": ["./extra.json", "./gone.json", "../../escape.json"]}
+-- plugins/pack/extra.json --
+`+handlers("PreToolUse", "true extra")+`
+-- plugins/pack/hooks/hooks.json --
+`+handlers("PreToolUse", "true own")+`
+-- escape.json --
+`+handlers("PreToolUse", "true escape")+`
+`)
+	reg := open(t, opts)
+	var got []string
+	for _, l := range reg.List() {
+		got = append(got, l.Hook.ID+" "+l.Hook.Command.Line+" "+string(l.State))
+	}
+	want := []string{"plugin/pack/extra.json:PreToolUse[0].0 true extra untrusted", "plugin/pack/hooks.json:PreToolUse[0].0 true own untrusted"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !has(reg.Diagnostics(), "ref_missing", "gone.json") {
+		t.Errorf("nothing says that a file is missing: %v", reg.Diagnostics())
+	}
+}
+
+func TestBrokenSettingsAreAHookThatFails(t *testing.T) {
+	opts := machine(t, `
+-- home/.config/tenterhook/settings.toml --
+[[hooks.PreToolUse
+`)
+	reg := open(t, opts)
+	if diff := cmp.Diff([]string{"user/settings.toml skipped invalid"}, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestF5SettingsThatOthersCanWriteDoNotCount(t *testing.T) {
+	opts := machine(t, `
+-- home/.config/tenterhook/settings.toml --
+disable_all_hooks = true
+[[hooks.PreToolUse]]
+command = "exit 2"
+`)
+	if err := os.Chmod(filepath.Join(opts.UserDir, "settings.toml"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	reg := open(t, opts)
+	want := []string{"user/settings.toml:PreToolUse[0] skipped untrusted"}
+	if diff := cmp.Diff(want, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// entry is a settings file with one handler on PreToolUse.
+func entry(fields string) string {
+	return `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", ` + fields + `}]}]}}`
+}
+
+// The two files are of one scope; Claude's comes first, by its path.
+func TestDedupeRunsTheLastTwinInTheFirstsPlace(t *testing.T) {
+	const same = `"command": "true same"`
+	both, first, last := []string{"claude success", "own success"}, []string{"claude success", "own skipped"}, []string{"own success", "claude skipped"}
+	tests := []struct {
+		name, claude, own string
+		want              []string
+	}{
+		{"the same", same, same, last},
+		{"another space", same, `"command": "true  same"`, both},
+		{"another if", same, same + `, "if": "Bash(ls *)"`, both},
+		{"args and none", same, `"command": "true", "args": ["same"]`, both},
+		{"no args and empty ones", `"command": "true"`, `"command": "true", "args": []`, both},
+		{"the same args", `"command": "true", "args": ["a"]`, `"command": "true", "args": ["a"]`, last},
+		{"another timeout", same, same + `, "timeout": 3`, last},
+		{"another status message", same, same + `, "statusMessage": "x"`, last},
+		{"another shell", same, same + `, "shell": "bash"`, last},
+		{"the last in the background", same, same + `, "async": true`, first},
+		{"the first in the background", same + `, "async": true`, same, last},
+		{"another environment", same, same + `, "env": {"A": "1"}`, both},
+		{"one that cannot run here", same, same + `, "requires": {"bins": ["no-such-program"]}`, []string{"claude success", "own skipped ineligible"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			opts := machine(t, "")
+			opts.Compat = []string{"claude"}
+			write(t, filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude", "settings.json"), entry(test.claude))
+			write(t, filepath.Join(opts.UserDir, "settings.json"), entry(test.own))
+			reg := open(t, opts)
+			out := dispatch(t, reg, bash("ls -l"))
+			var got []string
+			for _, line := range ids(out) {
+				line = strings.Replace(line, "user/claude/settings.json:PreToolUse[0].0", "claude", 1)
+				got = append(got, strings.Replace(line, "user/settings.json:PreToolUse[0].0", "own", 1))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			for _, r := range out.Results {
+				if r.Status == hook.StatusSkipped && r.Failure == "" && (!strings.HasPrefix(r.Reason, "duplicate: ") || !strings.Contains(r.Reason, "settings.json:1")) {
+					t.Errorf("the drop does not name the twin: %q", r.Reason)
+				}
+			}
+		})
+	}
+}
+
+func TestDedupeHoldsTheStricterPolicy(t *testing.T) {
+	opts := machine(t, "")
+	opts.Compat = []string{"claude"}
+	write(t, filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude", "settings.json"), entry(`"command": "exit 3", "onFailure": "block"`))
+	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "exit 3"`))
+	reg := open(t, opts)
+	out := dispatch(t, reg, bash("ls"))
+	if out.Verdict != hook.Deny || out.Results[0].Hook.Source.Path != filepath.Join(opts.UserDir, "settings.json") {
+		t.Errorf("%v %v", out.Verdict, ids(out))
+	}
+	skipped := reg.Select(bash("ls")).Skipped()
+	if len(skipped) != 1 || skipped[0].Why != "duplicate" {
+		t.Errorf("%+v", skipped)
+	}
+	if !has(reg.Diagnostics(), "duplicate_hook", "one of them runs") {
+		t.Errorf("%v", reg.Diagnostics())
+	}
+}
+
+func TestDedupeKeepsPluginsApart(t *testing.T) {
+	same := entry(`"command": "true same"`)
+	opts := machine(t, "")
+	write(t, filepath.Join(opts.PluginsDir, "a", "hooks", "hooks.json"), same)
+	write(t, filepath.Join(opts.PluginsDir, "b", "hooks", "hooks.json"), same)
+	write(t, filepath.Join(opts.UserDir, "settings.json"), same)
+	reg := open(t, opts)
+	approve(t, reg)
+	want := []string{"user/settings.json:PreToolUse[0].0 success", "plugin/a/hooks.json:PreToolUse[0].0 success", "plugin/b/hooks.json:PreToolUse[0].0 success"}
+	if diff := cmp.Diff(want, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestUnapprovedTwinTakesNoPlace(t *testing.T) {
+	opts := machine(t, "")
+	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "exit 2"`))
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), entry(`"command": "exit 2"`))
+	want := []string{"user/settings.json:PreToolUse[0].0 blocked", "project/settings.json:PreToolUse[0].0 skipped untrusted"}
+	if diff := cmp.Diff(want, ids(dispatch(t, open(t, opts), bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

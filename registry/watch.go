@@ -1,0 +1,163 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// settleTime is for how long nothing must have changed before a reload: editors
+// and version control write in several steps. After settleLimit it is done
+// anyway.
+const (
+	settleTime  = 100 * time.Millisecond
+	settleLimit = 2 * time.Second
+)
+
+// Watch reloads whenever something changes where hooks are loaded from, until
+// ctx ends or the registry is closed, and tells of each reload that changed
+// anything; told may be nil. A file that appears is seen, and a folder that does
+// as well. It returns nil at the end, and an error if the system cannot watch.
+func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
+	if r.opts.FS != nil {
+		return errors.New("watch hooks: only the operating system's own file system can be watched")
+	}
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch hooks: %w", err)
+	}
+	defer w.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.done, cancel)()
+	g := &gaze{watcher: w}
+	for ctx.Err() == nil {
+		g.follow(r.watched())
+		// What changed before it was watched counts as well: only where a reload
+		// changes nothing all that is loaded is watched.
+		changed, err := r.Reload(ctx)
+		switch {
+		case err != nil: // ctx ended, or the registry
+			return nil
+		case !changed.Any():
+			if err := g.wait(ctx); err != nil {
+				return err
+			}
+		case told != nil:
+			told(changed)
+		}
+	}
+	return nil
+}
+
+// watched returns the directories that hooks are loaded from, and those of the
+// hooks, whether they exist or not.
+func (r *Registry) watched() []string {
+	workspace := r.opts.Workspace
+	if slices.Contains(r.opts.Without, hook.ScopeProject) {
+		workspace = ""
+	}
+	scopes, _ := discovery.Scopes(discovery.Options{Workspace: workspace, ManagedDir: r.opts.ManagedDir,
+		UserDir: r.opts.UserDir, PluginsDir: r.opts.PluginsDir, Dirs: r.opts.Dirs, Without: r.opts.Without})
+	var dirs []string
+	if dir := r.opts.pluginsDir(); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	for _, s := range scopes {
+		dirs = append(dirs, s.Dir, s.HooksDir)
+	}
+	for _, place := range r.configPlaces(scopes) {
+		for _, name := range place.Names {
+			dirs = append(dirs, filepath.Join(place.Scope.Dir, filepath.Dir(filepath.FromSlash(name))))
+		}
+	}
+	for _, d := range r.snap.Load().definitions {
+		dirs = append(dirs, filepath.Dir(d.path))
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// gaze watches directories. Of one that does not exist it watches the nearest
+// that does, for the name that leads to it.
+type gaze struct {
+	watcher *fsnotify.Watcher
+	dirs    map[string]bool // what is in them counts
+	names   map[string]bool // what would lead to others
+}
+
+// follow watches dirs, and nothing else.
+func (g *gaze) follow(dirs []string) {
+	g.dirs, g.names = make(map[string]bool), make(map[string]bool)
+	wanted := make(map[string]bool)
+	for _, dir := range dirs {
+		if g.watcher.Add(dir) == nil {
+			g.dirs[dir], wanted[dir] = true, true
+		}
+		// The way to it: it may be replaced, or come into being.
+		for at := dir; filepath.Dir(at) != at; at = filepath.Dir(at) {
+			g.names[at] = true
+			parent := filepath.Dir(at)
+			if wanted[parent] || g.watcher.Add(parent) == nil {
+				wanted[parent] = true
+				break
+			}
+		}
+	}
+	for _, dir := range g.watcher.WatchList() {
+		if !wanted[dir] {
+			_ = g.watcher.Remove(dir) // it may be gone
+		}
+	}
+}
+
+// concerns reports whether an event is about what was asked for.
+func (g *gaze) concerns(e fsnotify.Event) bool {
+	if e.Op == fsnotify.Chmod && strings.HasPrefix(filepath.Base(e.Name), ".") {
+		return false
+	}
+	return g.dirs[filepath.Dir(e.Name)] || g.names[e.Name] || g.dirs[e.Name]
+}
+
+// wait returns once something has changed and is at rest, or ctx ended. An
+// error is a watcher that broke.
+func (g *gaze) wait(ctx context.Context) error {
+	var settled, limit <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-settled:
+			return nil
+		case <-limit:
+			return nil
+		case e, ok := <-g.watcher.Events:
+			if !ok {
+				return errors.New("watch hooks: the system's watch ended")
+			}
+			if !g.concerns(e) {
+				continue
+			}
+		case err, ok := <-g.watcher.Errors:
+			if !ok {
+				return errors.New("watch hooks: the system's watch ended")
+			}
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return fmt.Errorf("watch hooks: %w", err)
+			}
+		}
+		settled = time.After(settleTime)
+		if limit == nil {
+			limit = time.After(settleLimit)
+		}
+	}
+}
