@@ -195,6 +195,35 @@ func BenchmarkLoad1000(b *testing.B) {
 	})
 }
 
+// BenchmarkReload1000 reloads a thousand hook folders of which none changed
+// against listing their folder and a stat of each.
+func BenchmarkReload1000(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 1000 {
+		writeHook(b, dir, fmt.Sprintf("hook-%04d", i), fmt.Sprintf(manifestText, i, i, i))
+	}
+	time.Sleep(200 * time.Millisecond) // until the files' times tell one write from the next
+	reg := openDir(b, dir)
+	reload := func() {
+		changed, err := reg.Reload(b.Context())
+		if err != nil || changed.Any() {
+			b.Fatal(changed, err)
+		}
+	}
+	reload()
+	versus(b, func() {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, e := range entries {
+			if _, err := os.Stat(filepath.Join(dir, e.Name(), "HOOK.md")); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}, reload)
+}
+
 func decodeAll(b *testing.B, dir string) {
 	format := frontmatter.NewFormat("+++", "+++", toml.Unmarshal)
 	entries, err := os.ReadDir(dir)

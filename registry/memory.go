@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tenterhook/tenterhook/discovery"
@@ -15,36 +16,49 @@ import (
 // memory is what was loaded, by path, so that a reload reads and parses only
 // what changed. A nil memory knows nothing.
 type memory struct {
-	folders map[string]remembered[*definition]
-	configs map[string]remembered[*configFile]
-	stats   bool // files have stamps: they are the machine's
+	folders map[string]*remembered[*definition]
+	configs map[string]*remembered[*configFile]
 }
 
 // remembered is something that was made of a file.
-type remembered[T any] struct {
+type remembered[T comparable] struct {
 	value T
 	stamp stamp.Stamp
-	sure  bool // the stamp tells that the file is the one that was read
+	sure  bool        // the stamp tells that the file is the one that was read
+	moved atomic.Bool // it was read again, and has the same content
 }
 
 // remember keeps what was loaded since began. A file that changed since then
-// may not be the one that was read.
-func remember(l *loaded, began time.Time, stats bool) *memory {
-	m := &memory{folders: make(map[string]remembered[*definition], len(l.definitions)),
-		configs: make(map[string]remembered[*configFile], len(l.read)), stats: stats}
+// may not be the one that was read. What last remembered and the load took from
+// there is as it was.
+func remember(l *loaded, began time.Time, stats bool, last *memory) *memory {
+	m := &memory{folders: make(map[string]*remembered[*definition], len(l.definitions)),
+		configs: make(map[string]*remembered[*configFile], len(l.read))}
 	for _, d := range l.definitions {
 		if d.config == nil {
-			m.folders[d.path] = recall(d.path, d, began, stats && !d.listed)
+			var k *remembered[*definition]
+			if last != nil {
+				k = last.folders[d.path]
+			}
+			m.folders[d.path] = k.renewed(d.path, d, began, stats && !d.listed)
 		}
 	}
 	for _, c := range l.read {
-		m.configs[c.path] = recall(c.path, c, began, stats)
+		var k *remembered[*configFile]
+		if last != nil {
+			k = last.configs[c.path]
+		}
+		m.configs[c.path] = k.renewed(c.path, c, began, stats)
 	}
 	return m
 }
 
-func recall[T any](path string, value T, began time.Time, stats bool) remembered[T] {
-	k := remembered[T]{value: value}
+// renewed remembers value; a stamp that holds is kept.
+func (k *remembered[T]) renewed(path string, value T, began time.Time, stats bool) *remembered[T] {
+	if k != nil && k.sure && k.value == value && !k.moved.Load() {
+		return k
+	}
+	k = &remembered[T]{value: value}
 	if stats {
 		at, err := stamp.Of(path, true)
 		k.stamp, k.sure = at, err == nil && !at.Young(began)
@@ -53,8 +67,8 @@ func recall[T any](path string, value T, began time.Time, stats bool) remembered
 }
 
 // fresh returns what is remembered of a path whose file is untouched.
-func (k remembered[T]) fresh(path string) (T, bool) {
-	if k.sure {
+func (k *remembered[T]) fresh(path string) (T, bool) {
+	if k != nil && k.sure {
 		if now, err := stamp.Of(path, true); err == nil && now == k.stamp {
 			return k.value, true
 		}
@@ -83,13 +97,18 @@ func (m *memory) sameFolder(f *discovery.Found, problem *trust.Problem) *definit
 	if m == nil {
 		return nil
 	}
-	d := m.folders[f.Path].value
-	if d == nil || d.listed || d.stale || !bytes.Equal(d.data, f.Data) || !sameProblem(d.disowned, problem) {
+	k := m.folders[f.Path]
+	if k == nil {
+		return nil
+	}
+	d := k.value
+	if d.listed || d.stale || !bytes.Equal(d.data, f.Data) || !sameProblem(d.disowned, problem) {
 		return nil
 	}
 	if f.Problem == nil && d.problem != "" || f.Problem != nil && f.Problem.Message != d.problem {
 		return nil
 	}
+	k.moved.Store(true)
 	return d
 }
 
@@ -99,9 +118,12 @@ func (m *memory) orGood(d *definition) *definition {
 	if m == nil {
 		return d
 	}
-	last := m.folders[d.path].value
+	k := m.folders[d.path]
+	if k == nil {
+		return d
+	}
+	last := k.value
 	switch {
-	case last == nil:
 	case d.broken() && !last.broken():
 		own := *last
 		own.stale, own.data, own.problem, own.notes = true, d.data, d.problem, append(slices.Clip(d.notes), keptNote(d.path))
@@ -125,11 +147,12 @@ func (m *memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *co
 	if m == nil {
 		return nil
 	}
-	c := m.configs[f.Path].value
-	if c == nil || f.Problem != nil || !bytes.Equal(c.data, f.Data) || !sameProblem(c.disowned, problem) {
+	k := m.configs[f.Path]
+	if k == nil || f.Problem != nil || !bytes.Equal(k.value.data, f.Data) || !sameProblem(k.value.disowned, problem) {
 		return nil
 	}
-	return c
+	k.moved.Store(true)
+	return k.value
 }
 
 // orGoodConfig is orGood for a config file.
@@ -137,11 +160,11 @@ func (m *memory) orGoodConfig(c *configFile) *configFile {
 	if m == nil || !c.broken {
 		return c
 	}
-	last := m.configs[c.path].value
-	if last == nil || last.broken {
+	k := m.configs[c.path]
+	if k == nil || k.value.broken {
 		return c
 	}
-	own := *last
+	own := *k.value
 	own.stale, own.data, own.notes = true, c.data, append(slices.Clip(c.notes), keptNote(c.path))
 	return &own
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,15 +116,9 @@ func (p *policy) open(c *configFile) {
 	if p.AllowLocalHTTPHookTargets == nil {
 		p.AllowLocalHTTPHookTargets = s.AllowLocalHTTPHookTargets
 	}
-	if p.MaxAsync == 0 {
-		p.MaxAsync = s.MaxAsync
-	}
-	if p.Breaker.Failures == 0 {
-		p.Breaker.Failures = s.Breaker.Failures
-	}
-	if p.Breaker.Cooldown == 0 {
-		p.Breaker.Cooldown = s.Breaker.Cooldown
-	}
+	p.MaxAsync = cmp.Or(p.MaxAsync, s.MaxAsync)
+	p.Breaker.Failures = cmp.Or(p.Breaker.Failures, s.Breaker.Failures)
+	p.Breaker.Cooldown = cmp.Or(p.Breaker.Cooldown, s.Breaker.Cooldown)
 	for name, server := range s.MCPServers {
 		if _, taken := p.MCPServers[name]; !taken {
 			if p.MCPServers == nil {
@@ -224,22 +219,20 @@ func (r *Registry) gate(p *policy, h *hook.Hook) string {
 
 // settled is a hook with the defaults that the settings give it.
 func (p *policy) settled(h *hook.Hook) *hook.Hook {
-	own := *h
+	policy, limits := h.OnFailure, h.Breaker
 	info := hook.Info(h.Event)
-	if own.OnFailure == "" && !info.NoPolicy && info.Block != hook.BlockNothing && !h.Async && !h.AsyncRewake {
+	if policy == "" && len(p.failBlock) > 0 && !info.NoPolicy && info.Block != hook.BlockNothing && !h.Async && !h.AsyncRewake {
 		if _, ok := covering(p.failBlock, h.Scope); ok {
-			own.OnFailure = hook.FailureBlock
+			policy = hook.FailureBlock
 		}
 	}
-	if own.Breaker.Failures == 0 {
-		own.Breaker.Failures = p.Breaker.Failures
-	}
-	if own.Breaker.Cooldown == 0 {
-		own.Breaker.Cooldown = p.Breaker.Cooldown
-	}
-	if own.OnFailure == h.OnFailure && own.Breaker == h.Breaker {
+	limits.Failures = cmp.Or(limits.Failures, p.Breaker.Failures)
+	limits.Cooldown = cmp.Or(limits.Cooldown, p.Breaker.Cooldown)
+	if policy == h.OnFailure && limits == h.Breaker {
 		return h
 	}
+	own := *h
+	own.OnFailure, own.Breaker = policy, limits
 	return &own
 }
 

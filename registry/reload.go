@@ -38,7 +38,7 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 	before := r.snap.Load().generation
 	last := r.memory
 	if last == nil { // what Open read, without stamps: it is compared byte by byte
-		last = remember(&loaded{definitions: before.definitions, read: before.configs}, time.Time{}, false)
+		last = remember(&loaded{definitions: before.definitions, read: before.configs}, time.Time{}, false, nil)
 	}
 	began := time.Now()
 	l, err := r.load(ctx, last)
@@ -58,13 +58,24 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 		r.mu.Unlock()
 		r.forgetBreakers()
 	}
-	r.memory = remember(l, began, r.opts.FS == nil)
+	r.memory = remember(l, began, r.opts.FS == nil, last)
 	changed.Diagnostics = r.Diagnostics()
 	return changed, nil
 }
 
 // compare finds what a load changed.
 func (c *Reloaded) compare(before *generation, l *loaded) {
+	c.Settings = !slices.Equal(before.configs, l.configs)
+	for _, file := range l.configs {
+		if file.stale && !slices.Contains(before.configs, file) {
+			for _, d := range file.definitions {
+				c.Kept = append(c.Kept, d.hooks[0].ID)
+			}
+		}
+	}
+	if slices.Equal(before.definitions, l.definitions) {
+		return
+	}
 	type place struct{ id, path string }
 	index := func(definitions []*definition) map[place]*definition {
 		m := make(map[place]*definition, len(definitions))
@@ -90,17 +101,9 @@ func (c *Reloaded) compare(before *generation, l *loaded) {
 			c.Removed = append(c.Removed, at.id)
 		}
 	}
-	for _, file := range l.configs {
-		if file.stale && !slices.Contains(before.configs, file) {
-			for _, d := range file.definitions {
-				c.Kept = append(c.Kept, d.hooks[0].ID)
-			}
-		}
-	}
 	for _, ids := range []*[]string{&c.Added, &c.Changed, &c.Removed, &c.Kept} {
 		slices.Sort(*ids)
 	}
-	c.Settings = !slices.Equal(before.configs, l.configs)
 }
 
 // forgetBreakers drops the breakers of hooks that are gone.
