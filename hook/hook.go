@@ -62,6 +62,10 @@ type Command struct {
 	Line  string   // a shell command line, or with Args the program
 	Args  []string // non-nil: exec form, no shell; may be empty
 	Shell string   // "" = sh; "bash", "powershell" as in Claude's settings
+
+	// Worker keeps the command running: it gets each event as a line on its
+	// stdin, and answers with a line on its stdout.
+	Worker bool
 }
 
 // Params are the keys of a definition that belong to its kind alone (url,

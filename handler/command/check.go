@@ -7,7 +7,8 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// Check says what would keep the hook's command from starting.
+// Check says what would keep the hook's command from starting, or from being
+// understood.
 func (h *Handler) Check(hk *hook.Hook) []hook.Diagnostic {
 	if hk.Command == nil || hk.Command.Line == "" {
 		return nil // its definition says so
@@ -18,11 +19,19 @@ func (h *Handler) Check(hk *hook.Hook) []hook.Diagnostic {
 	if failed == nil && !p.shell {
 		failed = startable(p.path)
 	}
-	if failed == nil {
-		return nil
+	var found []hook.Diagnostic
+	warn := func(code, message, hint string) {
+		found = append(found, hook.Diagnostic{Severity: hook.SeverityWarning, Code: code, Hook: hk.ID,
+			Path: hk.Source.Path, Line: hk.Source.Line, Message: message, Hint: hint})
 	}
-	return []hook.Diagnostic{{Severity: hook.SeverityWarning, Code: "cannot_start", Hook: hk.ID,
-		Path: hk.Source.Path, Line: hk.Source.Line, Message: failed.Reason, Hint: failed.Hint}}
+	if failed != nil {
+		warn("cannot_start", failed.Reason, failed.Hint)
+	}
+	if hk.Command.Worker && hk.AsyncRewake {
+		warn("worker_cannot_wake", "a worker has no exit code, so that it can never wake the agent",
+			"remove worker, or async_rewake")
+	}
+	return found
 }
 
 func startable(path string) *hook.Error {

@@ -12,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/process"
+	"github.com/tenterhook/tenterhook/internal/worker"
 )
 
 // Options configure a Handler. The zero value is usable.
@@ -19,6 +20,8 @@ type Options struct {
 	// Env is what commands inherit, as "key=value"; nil = this process's
 	// environment as it is when New is called.
 	Env []string
+	// Workers is for the commands that stay, those with worker = true.
+	Workers WorkerOptions
 }
 
 // Handler runs command hooks. It is safe for concurrent use.
@@ -26,6 +29,7 @@ type Handler struct {
 	inherited []string
 	plans     plans
 	reader    dialect.Reader
+	workers   *worker.Pool
 }
 
 // New returns a Handler.
@@ -33,8 +37,12 @@ func New(o Options) *Handler {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	return &Handler{inherited: slices.Clone(o.Env), reader: dialect.Reader{Spill: spill}}
+	return &Handler{inherited: slices.Clone(o.Env), reader: dialect.Reader{Spill: spill}, workers: newWorkers(o.Workers)}
 }
+
+// Close stops the workers, and fails the calls that they were answering.
+// Commands that are no workers are not affected: they end with their contexts.
+func (h *Handler) Close() error { return h.workers.Close() }
 
 // maxStderr is how much of a hook's stderr goes into its report, in bytes.
 const maxStderr = 8 << 10
@@ -48,6 +56,9 @@ func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error
 	payload, err := dialect.Payload(c.Hook.Protocol, c.Input, c.Payload)
 	if err != nil {
 		return nil, hook.Errorf(hook.FailureStart, "it cannot be told of the event: %w", err)
+	}
+	if c.Hook.Command.Worker {
+		return h.ask(ctx, c, payload)
 	}
 	r := &run{handler: h, call: c, env: h.environ(c), payload: payload}
 	if takesEnvFile(c.Hook.Event) {

@@ -168,6 +168,10 @@ func (c *child) listen(slot int, out *[]byte, most int, buf []byte) {
 		c.shut(slot)
 		return
 	}
+	if c.stays != nil {
+		c.stays.Write(buf[:n])
+		return
+	}
 	room := most - len(*out)
 	*out = append(*out, buf[:min(n, room)]...)
 	if slot == slotStdout && c.spec.Detach != nil && c.background == nil {

@@ -1,9 +1,11 @@
-// Package process runs one child process safely: the floor under each hook that is a command.
+// Package process runs child processes safely: the floor under each hook that is a command, and under
+// the servers and workers that stay.
 //
 // Stage: dispatch. handler/command builds a [Spec] from a hook and its input, [Run] runs it, and the
-// handler reads the decision out of the [Result]. It imports nothing of this project.
+// handler reads the decision out of the [Result]. internal/worker, plugins and the MCP handler [Start] a
+// [Service], speak with it, and Stop it. It imports nothing of this project.
 //
-// What holds, whatever the child does:
+// What holds, whatever the child of a Run does; but for the deadline and the caps, also that of a Start:
 //
 //   - One deadline covers the start, the write of stdin, the read of both outputs and the exit. Run
 //     returns by Timeout + Grace + 250 ms. (An execve that hangs in the kernel, say on a dead network
@@ -25,6 +27,10 @@
 // started, and what the host needs to listen is set up while the child starts: so the cost above a bare
 // os/exec is a few percent of a short hook, see BenchmarkSpawn. It costs one parked thread for each
 // running child; who starts many at once should bound them.
+//
+// A [Service] outlives the call that started it, so there a goroutine of its own stays on the thread: it
+// takes what the child says on stderr, notes its end, and sees to it that nothing is left. Stdin and
+// stdout are the caller's, as plain files.
 //
 // # Tiers
 //

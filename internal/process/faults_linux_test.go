@@ -192,6 +192,12 @@ func TestP8HostIsKilled(t *testing.T) {
 	if err := host.Start(); err != nil {
 		t.Fatal(err)
 	}
+	wantGoneWith(t, host, report)
+}
+
+// wantGoneWith kills a host once its hook has reported its processes, and wants these gone within 1 s.
+func wantGoneWith(t *testing.T, host *exec.Cmd, report string) {
+	t.Helper()
 	var pids []byte
 	for deadline := time.Now().Add(10 * time.Second); len(pids) == 0 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		pids, _ = os.ReadFile(report)

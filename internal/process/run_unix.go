@@ -82,6 +82,7 @@ type child struct {
 	input  []byte // what the child has not read yet
 
 	background context.Context // not nil: it goes on in the background, until this ends
+	stays      *stderrLines    // not nil: it is a service, whose stderr goes there; see service_unix.go
 
 	stage   stage
 	due     time.Time // when this stage ends; zero: never
@@ -126,6 +127,17 @@ func (c *child) begin() error {
 // open makes the three pipes. It writes as much of stdin as the pipe takes: mostly all of it, so that
 // the child finds its input when it starts, and nobody has to wait for it.
 func (c *child) open() error {
+	if err := c.pipes(); err != nil {
+		return err
+	}
+	if err := unix.SetNonblock(c.ours[slotStdin], true); err != nil {
+		return os.NewSyscallError("fcntl", err)
+	}
+	c.feed()
+	return nil
+}
+
+func (c *child) pipes() error {
 	for i := range c.theirs {
 		r, w, err := newPipe()
 		if err != nil {
@@ -136,10 +148,6 @@ func (c *child) open() error {
 		}
 		c.ours[i], c.theirs[i] = r, w
 	}
-	if err := unix.SetNonblock(c.ours[slotStdin], true); err != nil {
-		return os.NewSyscallError("fcntl", err)
-	}
-	c.feed()
 	return nil
 }
 

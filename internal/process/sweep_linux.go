@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"strconv"
 	"time"
@@ -43,9 +44,13 @@ func (c *child) sweep(until time.Time) []leftover {
 }
 
 // strays finds the living processes that descend from the leader. Only a process younger than the
-// leader can, and pids are given out in order: so there is mostly nobody to ask.
+// leader can, and pids are given out in order: so there is mostly nobody to ask. While a service runs
+// they may come round more than once, so for one everybody is asked.
 func (c *child) strays() []stray {
 	since := span{c.pid, lastPID(c.census)}
+	if c.stays != nil {
+		since = span{0, math.MaxInt32}
+	}
 	var found []stray
 	for _, pid := range since.pids() {
 		if leaders.has(pid) {

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// workerFiles are the program and the files of the hook's folder that its
+// command names: whoever edits one of them means the next call to run it.
+func workerFiles(cmd *hook.Command, p plan, dir string, env *environ) []string {
+	named := p.argv[1:]
+	if p.shell {
+		named = shellWords(cmd.Line, env.get)
+	}
+	files := []string{p.path}
+	for _, word := range named {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(dir, word)
+		}
+		if info, err := os.Stat(word); err != nil || !info.Mode().IsRegular() || !within(dir, word) || slices.Contains(files, word) {
+			continue
+		}
+		files = append(files, word)
+	}
+	return files
+}
+
+// shellWords are the words of a command line, as far as they can be told: one
+// that is not understood only means a file that is not looked at.
+func shellWords(line string, lookup func(string) string) []string {
+	if len(line) > 4096 {
+		return nil
+	}
+	guess := func(word string) string {
+		return os.Expand(strings.NewReplacer(`"`, "", "'", "").Replace(word), lookup)
+	}
+	var words []string
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil { // of another shell
+		for _, field := range strings.Fields(line) {
+			words = append(words, guess(field))
+		}
+		return words
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if w, ok := n.(*syntax.Word); ok {
+			word, plain := plainWord(w, lookup)
+			if !plain {
+				word = guess(line[w.Pos().Offset():w.End().Offset()])
+			}
+			words = append(words, word)
+		}
+		return true
+	})
+	return words
+}

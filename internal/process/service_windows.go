@@ -1,0 +1,113 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// keeper holds the job that the child of a service runs in.
+type keeper struct {
+	grace time.Duration
+	stop  sync.Once
+
+	mu        sync.Mutex
+	job       windows.Handle
+	closed    bool
+	cancelled bool
+}
+
+// start starts the child in a job, and a goroutine that waits for it. Its error is the system's.
+func (s *Service) start(spec *Spec, _ string, noStdin bool) error {
+	cmd := exec.Command(spec.Path)
+	cmd.Args, cmd.Dir, cmd.Env, cmd.Stderr = spec.Argv, spec.Dir, spec.Env, &s.stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true}
+	cmd.WaitDelay = drainFor
+
+	stdin, stdout, closeTheirs, err := servicePipes(cmd, noStdin)
+	if err != nil {
+		return err
+	}
+	defer closeTheirs()
+	job, err := newJob()
+	if err == nil {
+		if err = cmd.Start(); err != nil {
+			windows.CloseHandle(job)
+		}
+	}
+	if err != nil {
+		if stdin != nil {
+			stdin.Close()
+		}
+		stdout.Close()
+		return err
+	}
+	s.grace, s.job, s.stdin, s.stdout, s.pid = spec.Grace, job, stdin, stdout, cmd.Process.Pid
+	if err := assign(job, s.pid); err != nil {
+		s.result.Warnings = append(s.result.Warnings, "its children can not be stopped with it: "+err.Error())
+	}
+	go s.keep(cmd)
+	return nil
+}
+
+// servicePipes makes the child's stdin and stdout, and returns our ends.
+func servicePipes(cmd *exec.Cmd, noStdin bool) (stdin, stdout *os.File, closeTheirs func(), err error) {
+	stdout, out, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cmd.Stdout = out
+	if noStdin {
+		return nil, stdout, func() { out.Close() }, nil
+	}
+	in, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, stdout.Close(), out.Close())
+	}
+	cmd.Stdin = in
+	return stdin, stdout, func() { in.Close(); out.Close() }, nil
+}
+
+// keep waits for the child's end, and ends what is left in the job.
+func (s *Service) keep(cmd *exec.Cmd) {
+	err := cmd.Wait()
+	res := s.result
+	if errors.Is(err, exec.ErrWaitDelay) {
+		res.Warnings = append(res.Warnings, "a background process held an output open after the command had ended")
+	}
+	if cmd.ProcessState != nil {
+		res.ExitCode = cmd.ProcessState.ExitCode()
+	}
+	s.mu.Lock()
+	res.Cancelled = s.cancelled
+	s.closed = true
+	windows.CloseHandle(s.job)
+	s.mu.Unlock()
+	s.ended(res)
+}
+
+// halt gives the child its grace, in which the end of stdin tells it to stop, then ends the job.
+func (s *Service) halt() {
+	s.stop.Do(func() {
+		select {
+		case <-s.done:
+			return
+		case <-time.After(max(0, s.grace)):
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.closed {
+			s.cancelled = true
+			windows.TerminateJobObject(s.job, 1)
+			if p, err := os.FindProcess(s.pid); err == nil { // it may not have been in the job
+				p.Kill()
+				p.Release()
+			}
+		}
+	})
+}

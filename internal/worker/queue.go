@@ -1,0 +1,72 @@
+package worker
+
+import (
+	"context"
+	"time"
+)
+
+// slot is the place of one process. It belongs to whoever took it out of its queue.
+type slot struct {
+	worker   *worker // nil: none runs
+	failures int     // in a row: it ended, or was ended for what it said
+	notYet   time.Time
+}
+
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// failed counts a failure, and says when the next process may be started: after the first one at once.
+func (s *slot) failed(now time.Time) {
+	s.failures++
+	if s.failures > 1 {
+		s.notYet = now.Add(min(firstPause<<min(s.failures-2, 16), maxPause))
+	}
+}
+
+func (s *slot) succeeded() { s.failures, s.notYet = 0, time.Time{} }
+
+// queue is where the calls of one command wait for a slot. Channels hand slots out in the order in which
+// they were asked for; a slot with a process is preferred to one that needs a start.
+type queue struct {
+	warm, cold chan *slot
+
+	// These belong to the pool's mutex.
+	users int       // calls, and stops in the background
+	left  time.Time // by the last of them
+}
+
+func newQueue(slots int) *queue {
+	q := &queue{warm: make(chan *slot, slots), cold: make(chan *slot, slots)}
+	for range slots {
+		q.cold <- &slot{}
+	}
+	return q
+}
+
+func (q *queue) take(ctx context.Context, closing <-chan struct{}) (*slot, error) {
+	select {
+	case s := <-q.warm: // then nobody waits
+		return s, nil
+	default:
+	}
+	select {
+	case s := <-q.warm:
+		return s, nil
+	case s := <-q.cold:
+		return s, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-closing:
+		return nil, ErrClosed
+	}
+}
+
+func (q *queue) put(s *slot) {
+	if s.worker != nil {
+		q.warm <- s
+	} else {
+		q.cold <- s
+	}
+}
