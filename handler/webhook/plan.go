@@ -1,0 +1,270 @@
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// plan is all of a hook's request but the event, found out once: hooks,
+// settings and environment do not change under it.
+type plan struct {
+	method string
+	url    *url.URL
+	header http.Header
+	via    *http.Transport
+	where  string // host and port, for people
+	hidden bool   // a variable names the host, so only its name is shown
+
+	problems []problem
+	failed   *hook.Error // the first that is fatal
+	warned   atomic.Bool
+}
+
+// problem is one thing that is wrong with a hook.
+type problem struct {
+	level   level
+	code    string
+	message string
+	hint    string
+}
+
+// level says who is told of a problem, and whether the hook can run with it.
+type level uint8
+
+const (
+	note    level = iota // whoever checks the hook
+	warning              // the first run as well
+	refusal              // it does not run: the settings or the environment are against it
+	mistake              // it does not run: what is declared can never work
+)
+
+// maxPlans bounds what is remembered: hooks come and go with their sessions.
+const maxPlans = 1024
+
+// plans remembers the plan of each hook.
+type plans struct {
+	byHook sync.Map // *hook.Hook → *plan
+	count  atomic.Int64
+}
+
+func (ps *plans) get(h *hook.Hook, make func(*hook.Hook) *plan) *plan {
+	if p, ok := ps.byHook.Load(h); ok {
+		return p.(*plan)
+	}
+	p, known := ps.byHook.LoadOrStore(h, make(h))
+	if !known && ps.count.Add(1) > maxPlans {
+		ps.byHook.Clear()
+		ps.count.Store(0)
+	}
+	return p.(*plan)
+}
+
+// plan works a hook's request out.
+func (p *policy) plan(h *hook.Hook) *plan {
+	made := &plan{method: http.MethodPost}
+	v := &variables{env: p.env, own: h.Env, allowed: p.envVars, settings: p.envVars != nil}
+	made.param(h, "allowedEnvVars", &v.listed)
+	made.chooseMethod(h)
+	made.chooseURL(h, p, v)
+	made.chooseHeaders(h, v)
+	for _, trouble := range made.problems {
+		if trouble.level >= refusal {
+			made.failed = &hook.Error{Failure: hook.FailureStart, Reason: trouble.message, Hint: trouble.hint}
+			break
+		}
+	}
+	return made
+}
+
+func (p *plan) add(l level, code, message, hint string) {
+	p.problems = append(p.problems, problem{l, code, message, hint})
+}
+
+func (p *plan) fault(l level, code, of string, f *fault) { p.add(l, code, of+": "+f.reason, f.hint) }
+
+// param reads a key of the definition; one that is not there leaves into as
+// it is.
+func (p *plan) param(h *hook.Hook, key string, into any) {
+	if raw, ok := h.Params[key]; ok && json.Unmarshal(raw, into) != nil {
+		p.add(mistake, "wrong_type", key+" cannot be read", "url and method are texts, headers a table of texts, allowed_env_vars a list of texts")
+	}
+}
+
+func (p *plan) chooseMethod(h *hook.Hook) {
+	declared := p.method
+	p.param(h, "method", &declared)
+	p.method = strings.ToUpper(declared)
+	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, p.method) {
+		p.add(mistake, "http_method", fmt.Sprintf("method: %q sends no event", clip(declared)), "leave it out for POST, or write PUT or PATCH")
+	}
+}
+
+// chooseURL binds the variables of the URL, and then asks whether what came of
+// it is allowed.
+func (p *plan) chooseURL(h *hook.Hook, rules *policy, v *variables) {
+	var declared string
+	p.param(h, "url", &declared)
+	if declared == "" {
+		p.add(mistake, "missing_url", "it has no url", `add url = "https://…"`)
+		return
+	}
+	bound := false
+	raw, err := expand(declared, false, func(name string) (string, *fault) {
+		bound = true
+		value := v.get(name)
+		if err := v.refused(name); err != nil || value != "" {
+			return value, err
+		}
+		return "", &fault{"$" + clip(name) + " is not set", "set it, or write the URL out"}
+	})
+	if err != nil {
+		p.fault(refusal, "http_url_variable", "url", err)
+		return
+	}
+	wrong := mistake
+	if bound {
+		wrong = refusal
+	}
+	t, err := parseTarget(raw)
+	if err == nil {
+		p.url, err = t.url()
+	}
+	if err != nil {
+		p.fault(wrong, "http_url", "url", err)
+		return
+	}
+	p.where = t.address()
+	if at := authorityOf(declared); at != authorityOf(raw) {
+		p.where, p.hidden = "the host of its url", true
+		if strings.Contains(at, "${") {
+			p.where = clip(at)
+		}
+	}
+	if name := bareVariable(declared); name != "" {
+		p.add(warning, "http_url_variable", "url: $"+clip(name)+" is sent as it stands", "write ${"+clip(name)+"}")
+	}
+	p.permit(&t, rules)
+}
+
+// permit asks the settings whether a URL may be called.
+func (p *plan) permit(t *target, rules *policy) {
+	switch {
+	case len(rules.allow) == 0:
+		p.add(refusal, "http_url_not_allowed", "url: the settings allow no URL at all", "add "+p.suggestion(t)+" to allowed_http_hook_urls in the user's settings")
+	case !slices.ContainsFunc(rules.allow, func(a pattern) bool { return a.matches(t) }):
+		p.add(refusal, "http_url_not_allowed", "url: no pattern of allowed_http_hook_urls matches it", "add "+p.suggestion(t)+" there, in the user's settings")
+	}
+	local := t.host.local()
+	if local && !rules.local {
+		p.add(refusal, "http_local_target", "url: "+p.where+" is not on the public Internet", localHint)
+	}
+	if t.scheme == "http" && !local {
+		p.add(note, "http_plain", "url: what is sent to "+p.where+" is not encrypted", "use https")
+	}
+	var err error
+	if p.via, err = rules.route(p.url); err != nil {
+		p.add(refusal, "http_proxy", "the proxy of the environment cannot be used", "correct HTTP_PROXY and HTTPS_PROXY")
+	}
+}
+
+// suggestion is a pattern for the URL, without its path: a variable may be in
+// there.
+func (p *plan) suggestion(t *target) string {
+	if p.hidden {
+		return "a pattern for it"
+	}
+	return `"` + t.scheme + "://" + t.hostPort() + `/*"`
+}
+
+// chooseHeaders binds the variables of the headers.
+func (p *plan) chooseHeaders(h *hook.Hook, v *variables) {
+	p.header = newHeader()
+	raw, ok := h.Params["headers"]
+	if !ok || string(raw) == "null" {
+		return
+	}
+	members, err := hook.Members(raw)
+	if err != nil {
+		p.add(mistake, "http_header", "headers cannot be read", `write a table of texts, each once: headers = {Authorization = "Bearer $TOKEN"}`)
+		return
+	}
+	seen := make(map[string]bool, len(members))
+	for _, m := range members {
+		of := fmt.Sprintf("header %q", clip(m.Key))
+		name, fail := headerName(m.Key)
+		if fail == nil && seen[name] {
+			fail = &fault{"it is there twice", "keep one: names differ in more than their case"}
+		}
+		if fail != nil {
+			p.fault(mistake, "http_header", of, fail)
+			continue
+		}
+		seen[name] = true
+		p.bindHeader(of, name, m.Value, v)
+	}
+}
+
+// bindHeader sets one header. A variable that is not allowed becomes nothing.
+func (p *plan) bindHeader(of, name string, raw json.RawMessage, v *variables) {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		p.add(mistake, "http_header", of+": its value is no text", "put it in quotes")
+		return
+	}
+	if err := headerValue(text); err != nil {
+		p.fault(mistake, "http_header", of, err)
+		return
+	}
+	value, err := expand(text, true, func(variable string) (string, *fault) {
+		if err := v.refused(variable); err != nil {
+			p.add(warning, "http_env_not_allowed", of+": "+err.reason+", and is sent empty", err.hint)
+			return "", nil
+		}
+		value := v.get(variable)
+		if value == "" {
+			p.add(warning, "http_env_not_set", of+": $"+clip(variable)+" is not set, and is sent empty", "set it")
+		}
+		return value, nil
+	})
+	if err != nil {
+		p.fault(mistake, "http_header", of, err)
+		return
+	}
+	if err := headerValue(value); err != nil {
+		p.fault(refusal, "http_header", of, err)
+		return
+	}
+	p.header[name] = []string{value}
+}
+
+// authorityOf is where a declared URL has its host, whatever else is wrong
+// with it.
+func authorityOf(declared string) string {
+	if _, rest, found := strings.Cut(declared, "://"); found {
+		declared = rest
+	}
+	if i := strings.IndexAny(declared, "/?#"); i >= 0 {
+		declared = declared[:i]
+	}
+	return declared
+}
+
+// bareVariable finds a $NAME, which only headers take.
+func bareVariable(declared string) string {
+	found := ""
+	_, _ = expand(declared, true, func(name string) (string, *fault) {
+		if found == "" && !strings.Contains(declared, "${"+name+"}") {
+			found = name
+		}
+		return "", nil
+	})
+	return found
+}
