@@ -1,0 +1,5 @@
+//go:build !unix
+
+package model
+
+func makePipe(string) bool { return false }

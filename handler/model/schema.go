@@ -1,0 +1,202 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// schema is what an answer must look like: the protocol's own shape, or the
+// one that a hook declares.
+type schema struct {
+	raw      json.RawMessage
+	strict   bool               // of the subset that providers enforce
+	compiled *jsonschema.Schema // nil: dialect.Reader knows the shape
+	more     map[string]bool    // keys that it declares beside ours
+	asksOK   bool
+}
+
+// verdictSchema is the protocol's own shape. The reason comes first: a model
+// that has to give one before it decides decides better.
+var verdictSchema = &schema{strict: true, asksOK: true, raw: json.RawMessage(`{"type":"object","properties":{` +
+	`"reason":{"type":"string","description":"Why, in a sentence or two, for whoever must act on it."},` +
+	`"ok":{"type":"boolean","description":"true: the rule has no objection. false: it has one."},` +
+	`"impossible":{"type":"boolean","description":"true only if no further work could ever satisfy the rule."}},` +
+	`"required":["reason","ok","impossible"],"additionalProperties":false}`)}
+
+// describe tells a model what to answer.
+func (s *schema) describe() string {
+	const meaning = `"ok" is true if the rule has no objection and false if it has one; "reason" says why, in a sentence or two; "impossible" is true only if no further work could ever satisfy the rule.`
+	if s.compiled == nil {
+		return `Its keys are "reason", "ok" and "impossible": ` + meaning
+	}
+	return "It must satisfy this JSON Schema:\n" + string(s.raw) + "\nIn it " + meaning
+}
+
+// read reads an answer.
+func (s *schema) read(c *hook.Call, answer []byte) (*hook.Output, error) {
+	if s.compiled != nil {
+		var failed *hook.Error
+		if answer, failed = s.accept(answer); failed != nil {
+			return nil, failed
+		}
+	}
+	return dialect.Reader{}.ReadModel(c, answer)
+}
+
+// accept holds an answer against the hook's own schema, and returns it without
+// the keys that only the schema knows. What is no sound object is returned as
+// it is: the reader says what is wrong with it.
+func (s *schema) accept(answer []byte) ([]byte, *hook.Error) {
+	text := unfence(answer)
+	members, err := hook.Members(text)
+	if err != nil {
+		return answer, nil
+	}
+	if err := s.validate(text); err != nil {
+		return nil, &hook.Error{Failure: hook.FailureOutput, Reason: "the model's answer violates the hook's schema: " + clean(err.Error(), 200),
+			Hint: "say in the prompt what is wanted, or widen the schema"}
+	}
+	var kept bytes.Buffer
+	separator := byte('{')
+	for _, m := range members {
+		if s.more[m.Key] {
+			continue
+		}
+		key, err := json.Marshal(m.Key)
+		if err != nil {
+			return answer, nil
+		}
+		kept.WriteByte(separator)
+		separator = ','
+		kept.Write(key)
+		kept.WriteByte(':')
+		kept.Write(m.Value)
+	}
+	if separator == '{' {
+		return []byte("{}"), nil
+	}
+	kept.WriteByte('}')
+	return kept.Bytes(), nil
+}
+
+func (s *schema) validate(text []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	err = s.compiled.Validate(v)
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(invalid.Error()), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(strings.TrimSpace(lines[i]), "- ")
+	}
+	return errors.New(strings.Join(lines[min(1, len(lines)-1):], "; "))
+}
+
+// unfence takes a text out of a Markdown fence, as dialect's reader does.
+func unfence(answer []byte) []byte {
+	text := bytes.TrimSpace(answer)
+	rest, fenced := bytes.CutPrefix(text, []byte("```"))
+	inner, closed := bytes.CutSuffix(rest, []byte("```"))
+	if _, body, found := bytes.Cut(inner, []byte("\n")); fenced && closed && found {
+		return bytes.TrimSpace(body)
+	}
+	return text
+}
+
+const (
+	maxSchema  = 64 << 10 // bytes
+	maxSchemas = 256      // that are kept compiled
+)
+
+// schemaCache compiles a hook's schema once.
+type schemaCache struct {
+	mu    sync.Mutex // guards known
+	known map[string]*schema
+}
+
+// of returns what a hook's schema key declares; without one the protocol's own
+// shape.
+func (c *schemaCache) of(raw json.RawMessage) (*schema, *hook.Error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return verdictSchema, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.known[string(raw)]; s != nil {
+		return s, nil
+	}
+	s, err := compile(raw)
+	if err != nil {
+		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "its schema cannot be used: " + clean(err.Error(), 200),
+			Hint: `schema must be a JSON Schema of an object that has a key "ok"`, Err: err}
+	}
+	if c.known == nil || len(c.known) >= maxSchemas {
+		c.known = make(map[string]*schema)
+	}
+	c.known[string(raw)] = s
+	return s, nil
+}
+
+func compile(raw json.RawMessage) (*schema, error) {
+	if len(raw) > maxSchema {
+		return nil, fmt.Errorf("it has more than %d bytes", maxSchema)
+	}
+	members, err := hook.Members(raw)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(noLoader{})
+	const name = "hook:schema"
+	if err := compiler.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	s := &schema{raw: raw, more: make(map[string]bool)}
+	if s.compiled, err = compiler.Compile(name); err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		if m.Key == "properties" {
+			s.learn(m.Value)
+		}
+	}
+	return s, nil
+}
+
+// learn notes the keys that the schema declares. One that differs from ours in
+// case alone stays for the reader to judge.
+func (s *schema) learn(properties json.RawMessage) {
+	members, _ := hook.Members(properties) // it compiled
+	for _, m := range members {
+		switch {
+		case m.Key == "ok":
+			s.asksOK = true
+		case !strings.EqualFold(m.Key, "ok") && !strings.EqualFold(m.Key, "reason") && !strings.EqualFold(m.Key, "impossible"):
+			s.more[m.Key] = true
+		}
+	}
+}
+
+// noLoader keeps a schema from reading files or the network.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("it refers to %s, which is not loaded", url)
+}
