@@ -2,7 +2,12 @@ package tenterhook
 
 import (
 	"context"
+	"maps"
 
+	"github.com/tenterhook/tenterhook/handler/mcptool"
+	"github.com/tenterhook/tenterhook/handler/model"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -11,8 +16,18 @@ import (
 type Options = registry.Options
 
 // Open loads the hooks of every scope into a registry that can run every kind
-// of hook there is. What is wrong with a definition is a diagnostic of the
-// registry, not an error. Close the registry when the agent ends.
+// of hook there is, those of Options.Handlers with the handlers given there.
+// What is wrong with a definition is a diagnostic of the registry, not an
+// error. Close the registry when the agent ends.
 func Open(ctx context.Context, opts Options) (*registry.Registry, error) {
+	asks := model.New(model.Options{Env: opts.Env})
+	handlers := map[hook.Kind]hook.Handler{
+		hook.KindMCP:    mcptool.New(mcptool.Options{Env: opts.Env}),
+		hook.KindPrompt: asks,
+		hook.KindAgent:  asks,
+		hook.KindPlugin: plugins.New(plugins.Options{StateDir: opts.StateDir, Environ: opts.Env, Logger: opts.Logger}),
+	}
+	maps.Copy(handlers, opts.Handlers)
+	opts.Handlers = handlers
 	return registry.Open(ctx, opts)
 }

@@ -55,6 +55,7 @@ var configParams = []configParam{
 	{key: "schema", wants: wantAny, kinds: forModels},
 	{key: "continue_on_block", wants: wantBool, kinds: []hook.Kind{hook.KindPrompt}, as: "continueOnBlock"},
 	{key: "hook", wants: wantString, kinds: []hook.Kind{hook.KindPlugin}},
+	{key: "plugin", wants: wantString, kinds: []hook.Kind{hook.KindPlugin}},
 }
 
 // handler makes a hook of a handler. g is the group around it, nil if it stands
@@ -180,6 +181,9 @@ func (e *entry) run(h *hook.Hook) {
 	}
 	h.Async, h.AsyncRewake = e.takes("async") && e.flag("async"), e.takes("async_rewake") && e.flag("async_rewake")
 	e.command(h, runtime.GOOS)
+	if worker := e.takes("worker") && e.flag("worker"); h.Command != nil {
+		h.Command.Worker = worker
+	}
 	if dir := cmp.Or(e.dir("cwd"), e.dir("working_directory")); dir != "" {
 		h.Source.Dir = dir
 	}

@@ -15,7 +15,7 @@ var tenterhookConfig = product{
 		{pattern: "tenterhook/settings.json", form: formSettings},
 	},
 	keys: append([]string{
-		"env", "priority", "rewrites", "protocol", "enabled", "requires", "breaker", "schema", "method", "hook",
+		"env", "priority", "rewrites", "protocol", "enabled", "requires", "breaker", "schema", "method", "hook", "plugin", "worker",
 	}, claudeHandlerKeys...),
 	flat:     true,
 	inner:    true,

@@ -50,6 +50,9 @@ func (s section) handler(h *hook.Hook, from origin) {
 		return
 	}
 	h.Async, h.AsyncRewake = s.flag("async", false), s.flag("async_rewake", false)
+	if worker := s.flag("worker", false); h.Command != nil {
+		h.Command.Worker = worker
+	}
 	h.Command = s.command()
 	switch {
 	case h.Command != nil || s.values["command"] != nil && s.wrong != "":

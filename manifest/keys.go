@@ -23,7 +23,7 @@ var sharedKeys = []string{
 }
 
 // commandKeys belong to command hooks.
-var commandKeys = []string{"command", "args", "shell", "async", "async_rewake"}
+var commandKeys = []string{"command", "args", "shell", "async", "async_rewake", "worker"}
 
 // foreignKeys are those of other hosts that mean something here (metadata,
 // trigger, the requirements at the top) or that mean nothing to anybody's
@@ -60,6 +60,7 @@ var params = []param{
 	{"schema", wantAny, kinds(hook.KindPrompt, hook.KindAgent), nil},
 	{"continue_on_block", wantFlag, kinds(hook.KindPrompt), nil},
 	{"hook", wantText, kinds(hook.KindPlugin), nil},
+	{"plugin", wantText, kinds(hook.KindPlugin), nil},
 }
 
 func kinds(ks ...hook.Kind) []hook.Kind { return ks }

@@ -27,10 +27,11 @@ type definition struct {
 	subject *trust.Subject // of one that needs an approval
 	guard   *trust.Guard
 
-	disowned string // why nobody trusts its files; "" = who owns them is fine
-	problem  string // why the manifest could not be read
-	listed   bool   // what lies beside the manifest had a say
-	stale    bool   // kept, for what is there by now is broken
+	disowned  string // why nobody trusts its files; "" = who owns them is fine
+	problem   string // why the manifest could not be read
+	listed    bool   // what lies beside the manifest had a say
+	described bool   // it is what a plugin says of itself
+	stale     bool   // kept, for what is there by now is broken
 }
 
 // loaded is what the scopes hold.
@@ -70,7 +71,47 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 	for _, d := range folders {
 		l.notes = append(l.notes, d.notes...)
 	}
+	r.describe(last, scopes, l)
 	return l, r.loadConfigs(ctx, last, scopes, &owners, l)
+}
+
+// describe adds the hooks that plugins have in themselves. One that a HOOK.md
+// beside it declares is configured there.
+func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
+	plugins, ok := r.handlers[hook.KindPlugin].(Describer)
+	if !ok || r.opts.FS != nil {
+		return
+	}
+	declared := make(map[string]bool, len(l.definitions))
+	for _, d := range l.definitions {
+		declared[d.hooks[0].ID] = true
+	}
+	for _, s := range scopes {
+		if s.Scope != hook.ScopePlugin {
+			continue
+		}
+		hooks, notes := plugins.Describe(s.Package, s.Dir)
+		l.notes = append(l.notes, notes...)
+		byID := make(map[string]*definition)
+		for _, h := range hooks {
+			if declared[h.ID] {
+				continue
+			}
+			h.Source.Root, h.Source.Data = s.Dir, s.DataDir
+			if d := byID[h.ID]; d != nil {
+				d.hooks = append(d.hooks, h)
+				continue
+			}
+			byID[h.ID] = &definition{scope: s, path: h.Source.Path, hooks: []*hook.Hook{h}, described: true}
+			l.definitions = append(l.definitions, byID[h.ID])
+		}
+	}
+	for i, d := range l.definitions {
+		if d.described {
+			r.needApproval(d)
+			l.definitions[i] = last.sameDescribed(d)
+		}
+	}
 }
 
 // define parses a hook folder. One that cannot be read is a hook as well, one

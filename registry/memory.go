@@ -17,6 +17,7 @@ import (
 // what changed. A nil memory knows nothing.
 type memory struct {
 	folders map[string]*remembered[*definition]
+	plugins map[string]*definition // by ID
 	configs map[string]*remembered[*configFile]
 }
 
@@ -34,8 +35,11 @@ type remembered[T comparable] struct {
 func remember(l *loaded, began time.Time, stats bool, last *memory) *memory {
 	m := &memory{folders: make(map[string]*remembered[*definition], len(l.definitions)),
 		configs: make(map[string]*remembered[*configFile], len(l.read))}
+	m.plugins = make(map[string]*definition)
 	for _, d := range l.definitions {
-		if d.config == nil {
+		if d.described {
+			m.plugins[d.hooks[0].ID] = d
+		} else if d.config == nil {
 			var k *remembered[*definition]
 			if last != nil {
 				k = last.folders[d.path]
@@ -140,6 +144,17 @@ func (m *memory) orGood(d *definition) *definition {
 // broken reports whether nothing of a hook folder can be used.
 func (d *definition) broken() bool {
 	return !slices.ContainsFunc(d.hooks, func(h *hook.Hook) bool { return h.State != hook.StateInvalid })
+}
+
+// sameDescribed is what is remembered of a plugin's hook, if it is the same.
+func (m *memory) sameDescribed(d *definition) *definition {
+	if m == nil {
+		return d
+	}
+	if last := m.plugins[d.hooks[0].ID]; last != nil && last.path == d.path && reflect.DeepEqual(last.hooks, d.hooks) {
+		return last
+	}
+	return d
 }
 
 // sameConfig is sameFolder for a config file.

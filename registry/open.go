@@ -13,6 +13,7 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/command"
+	"github.com/tenterhook/tenterhook/handler/webhook"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
 )
@@ -36,7 +37,10 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 		return nil, fmt.Errorf("open hooks: %w", err)
 	}
 	r.off = r.switchedOff()
-	r.handlers = map[hook.Kind]hook.Handler{hook.KindCommand: command.New(command.Options{Env: opts.Env})}
+	r.handlers = map[hook.Kind]hook.Handler{
+		hook.KindCommand: command.New(command.Options{Env: opts.Env}),
+		hook.KindHTTP:    webhook.New(webhook.Options{Env: opts.Env}),
+	}
 	for kind, h := range opts.Handlers {
 		r.handlers[kind] = h
 	}
@@ -59,6 +63,12 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 // changed them; calls under way keep what they began with.
 type Configurer interface {
 	Configure(dialect.Settings) []hook.Diagnostic
+}
+
+// Describer is a handler of plugin hooks that knows, without starting anything,
+// which hooks the plugins of a package have.
+type Describer interface {
+	Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic)
 }
 
 // arrange makes of what was loaded what hooks are selected from.

@@ -67,7 +67,9 @@ func (r *Registry) needApproval(d *definition) {
 	}
 	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Path: d.path,
 		Definition: bound, Files: trust.NamedFiles(root, d.hooks...)}
-	if d.config == nil { // the hook of a config file has no folder of its own
+	if d.described { // the lock file pins its bytes at each start as well
+		d.subject.Files = append(d.subject.Files, d.path)
+	} else if d.config == nil { // the hook of a config file has no folder of its own
 		d.subject.Dir = d.hooks[0].Source.Dir
 	}
 	d.guard = trust.NewGuard(*d.subject, r.stores...)

@@ -59,6 +59,7 @@ type definition struct {
 	Command     text                       `json:"command,omitzero"`
 	Args        []text                     `json:"args,omitzero"` // an empty list is no shell, none is a shell
 	Shell       text                       `json:"shell,omitzero"`
+	Worker      bool                       `json:"worker,omitzero"`
 	Params      map[string]json.RawMessage `json:"params,omitempty"`
 	Env         map[string]text            `json:"env,omitempty"`
 	Timeout     text                       `json:"timeout,omitzero"`
@@ -96,6 +97,7 @@ func define(h *hook.Hook) (definition, error) {
 	}
 	if c := h.Command; c != nil {
 		d.Command, d.Args, d.Shell = text(c.Line), texts(c.Args), text(c.Shell)
+		d.Worker = c.Worker
 	}
 	if h.Timeout != 0 {
 		d.Timeout = text(h.Timeout.String())

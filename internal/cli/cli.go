@@ -70,11 +70,13 @@ func (a *app) root() *cobra.Command {
 	flags.StringArrayVar(&a.opts.Dirs, "dir", nil, "a folder of <name>/HOOK.md to load as well (repeatable)")
 	flags.StringVar(&a.opts.Workspace, "workspace", ".", "the project's root")
 	flags.StringArrayVar(&a.opts.Approvals, "approvals", nil, "a file of approvals, made by 'trust --export' (repeatable)")
+	flags.StringSliceVar(&a.opts.Compat, "compat", nil, "read these products' files as well: claude, caliban, codex, …, or all")
 	flags.BoolVar(&a.opts.NoHooks, "no-hooks", false, "switch every hook off, and say so")
 	flags.BoolVar(&a.json, "json", false, "print JSON for scripts")
 	_ = root.MarkPersistentFlagDirname("dir")
 	_ = root.MarkPersistentFlagDirname("workspace")
-	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand())
+	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand(),
+		a.watchCommand(), a.pluginCommand())
 	return root
 }
 

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins"
+)
+
+func (a *app) pluginCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "plugin",
+		Short:   "See, check and approve the plugins of installed packages",
+		Example: "  tenterhook plugin list\n  tenterhook plugin lock guards",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "Show packages, their plugins, digests and states; starts nothing", Args: cobra.NoArgs,
+		Example: "  tenterhook plugin list --json",
+		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(false) },
+	}, &cobra.Command{
+		Use: "check", Short: "As list, and fail if a plugin is not in order", Args: cobra.NoArgs,
+		Example: "  tenterhook plugin check",
+		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(true) },
+	}, &cobra.Command{
+		Use: "lock PACKAGE…", Short: "Approve the bytes of a package's plugins, and learn their hooks", Args: cobra.MinimumNArgs(1),
+		Long: "Starts each plugin of the package once, asks it which hooks it has, and writes\n" +
+			"the sha256 of its file into the lock file. Other bytes do not run from then on.",
+		Example: "  tenterhook plugin lock guards",
+		RunE:    a.lockPlugins,
+	})
+	return cmd
+}
+
+func (a *app) pluginHost() *plugins.Host {
+	return plugins.New(plugins.Options{StateDir: a.opts.StateDir, Environ: a.opts.Env})
+}
+
+func (a *app) pluginsDir() string {
+	return cmp.Or(a.opts.PluginsDir, discovery.DefaultPluginsDir())
+}
+
+type listedPlugin struct {
+	Package string        `json:"package"`
+	Version string        `json:"version"`
+	Name    string        `json:"name"`
+	Path    string        `json:"path"`
+	Digest  string        `json:"digest"`
+	Locked  string        `json:"locked"`
+	Hooks   int           `json:"hooks"`
+	PID     int           `json:"pid"`
+	State   plugins.State `json:"state"`
+	Why     string        `json:"why"`
+}
+
+func (a *app) listPlugins(strict bool) error {
+	host := a.pluginHost()
+	defer host.Close()
+	packages, notes := host.Packages(a.pluginsDir())
+	list := []listedPlugin{}
+	for _, p := range packages {
+		for _, one := range p.Plugins {
+			list = append(list, listedPlugin{p.Name, p.Version, one.Name, one.Path, one.Digest, one.Locked, one.Hooks, one.PID, one.State, one.Why})
+			if strict && one.Why != "" {
+				a.code = exitError
+			}
+		}
+	}
+	if strict && hook.HasErrors(notes) {
+		a.code = exitError
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"plugins": list, "diagnostics": orEmpty(notes)})
+	}
+	if len(list) == 0 {
+		fmt.Fprintf(a.Out, "no plugins in %s; a package is a folder with a tenterhook-plugin-NAME in it\n", a.pluginsDir())
+	} else {
+		style := a.styleOf(a.Out)
+		rows := make([][]string, len(list))
+		for i, p := range list {
+			rows[i] = []string{string(p.State), oneLine(p.Package), oneLine(p.Name), oneLine(p.Version), fmt.Sprintf("%.12s", p.Digest), oneLine(p.Why)}
+		}
+		table(a.Out, style, []string{"STATE", "PACKAGE", "PLUGIN", "VERSION", "SHA256", "WHY"}, rows)
+	}
+	a.printDiagnostics(notes)
+	return nil
+}
+
+func (a *app) lockPlugins(cmd *cobra.Command, names []string) error {
+	host := a.pluginHost()
+	defer host.Close()
+	for _, name := range names {
+		dir := name
+		if !filepath.IsAbs(name) {
+			dir = filepath.Join(a.pluginsDir(), name)
+		}
+		p, err := host.Lock(cmd.Context(), dir)
+		if err != nil {
+			return err
+		}
+		for _, one := range p.Plugins {
+			fmt.Fprintf(a.Out, "locked %s/%s sha256:%s with %s\n", oneLine(p.Name), oneLine(one.Name), one.Digest, plural(max(one.Hooks, 0), "hook"))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins/internal/wire"
+	"github.com/tenterhook/tenterhook/plugins/proto"
+)
+
+// Describe lists the hooks of a package's plugins, as they were learnt, and
+// starts nothing. pkg is the package's name, dir its folder.
+//
+// What was approved counts: a plugin that is gone, was changed, or cannot be run
+// still has its hooks, and their calls fail and say why. One that nobody asked
+// yet has none, and a diagnostic with the code not_described.
+func (h *Host) Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, []hook.Diagnostic{about(CodeMissing, dir, err, "").Diagnostic()}
+	}
+	found, err := binaries(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, []hook.Diagnostic{about(CodeMissing, dir, err, "make the folder readable").Diagnostic()}
+	}
+	var hooks []*hook.Hook
+	var notes []hook.Diagnostic
+	lock, p := h.pins.now()
+	if p != nil {
+		notes, lock = append(notes, p.Diagnostic()), noLock
+	}
+	here := make(map[string]bool)
+	for _, one := range found {
+		here[one.path] = true
+		more, p := h.described(pkg, one, lock)
+		hooks = append(hooks, more...)
+		if p != nil {
+			notes = append(notes, p.Diagnostic())
+		}
+	}
+	for _, path := range lock.Binaries() {
+		if filepath.Dir(path) != dir || here[path] {
+			continue
+		}
+		more, p := h.described(pkg, binary{nameIn(path), path}, lock)
+		hooks = append(hooks, more...)
+		if p != nil {
+			notes = append(notes, p.Diagnostic())
+		}
+	}
+	return hooks, notes
+}
+
+// described are the hooks of one plugin, and what keeps it from running.
+func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Problem) {
+	_, wrong := h.approval(one.path)
+	sum, _ := h.digests.of(one.path)
+	if pin, locked := lock.Pin(one.path); locked {
+		sum = pin.SHA256
+	}
+	d, p := h.recall(one.path, sum)
+	if p != nil {
+		if wrong != nil && wrong.Code != CodeUnlocked { // the graver trouble
+			p = wrong
+		}
+		if p.Code == CodeNew {
+			p.Reason = fmt.Sprintf("nobody asked the plugin of package %s yet which hooks it has", pkg)
+		}
+		return nil, p
+	}
+	hooks, err := wire.Hooks(one.name, d)
+	if err != nil {
+		return nil, undescribed(one.path, err)
+	}
+	for _, hk := range hooks {
+		hk.Scope = hook.ScopePlugin
+		hk.ID = hk.Scope.String() + "/" + hk.Name
+		dir := filepath.Dir(one.path)
+		hk.Source = hook.Source{Path: one.path, Dir: dir, Root: dir}
+	}
+	return hooks, wrong
+}
+
+// Learn starts the plugins of a package's folder, asks what hooks they have, and
+// keeps the answers. It runs what nobody may have approved yet: that is for its
+// caller to have asked. The plugins get none of the variables that a lock file
+// grants.
+func (h *Host) Learn(ctx context.Context, dir string) error {
+	_, err := h.learn(ctx, dir)
+	return err
+}
+
+// learnt is what was asked of one plugin, and of which bytes.
+type learnt struct {
+	binary
+	digest      string
+	description *proto.DescribeResponse
+}
+
+func (h *Host) learn(ctx context.Context, dir string) ([]learnt, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	found, err := binaries(dir)
+	if err != nil {
+		return nil, about(CodeMissing, dir, err, "name the folder of a package")
+	}
+	if len(found) == 0 {
+		_, p := single(dir)
+		return nil, p
+	}
+	var all []learnt
+	var errs []error
+	for _, one := range found {
+		sum, p := h.digests.of(one.path)
+		if p != nil {
+			errs = append(errs, p)
+			continue
+		}
+		d, p := h.ask(ctx, one, sum)
+		if p != nil {
+			errs = append(errs, p)
+			continue
+		}
+		all = append(all, learnt{one, sum, d})
+	}
+	return all, errors.Join(errs...)
+}
+
+// ask starts a plugin once, for its description, and keeps that.
+func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.DescribeResponse, *Problem) {
+	ctx, cancel := context.WithTimeoutCause(ctx, h.options.StartTimeout, errors.New("the time to start a plugin is up"))
+	defer cancel()
+	defer context.AfterFunc(h.ctx, cancel)()
+	in, p := h.launch(ctx, one.path, approval{digest: sum})
+	if p != nil {
+		if p.Path == "" {
+			p.Path = one.path
+		}
+		return nil, p
+	}
+	defer in.stop()
+	r := &proto.DescribeRequest{}
+	wire.Grease(r)
+	d, err := in.client.Describe(ctx, r, grpc.MaxCallRecvMsgSize(maxDescription))
+	if err != nil {
+		return nil, undescribed(one.path, err)
+	}
+	if _, err := wire.Hooks(one.name, d); err != nil {
+		return nil, undescribed(one.path, err)
+	}
+	data, err := protojson.Marshal(d)
+	if err == nil {
+		err = writeFile(h.descriptionPath(sum), data)
+	}
+	if err != nil {
+		return nil, about(CodeState, h.descriptionPath(sum), err, "make the state folder writable for this user")
+	}
+	return d, nil
+}
+
+// maxDescription bounds what a plugin says of itself, in bytes.
+const maxDescription = 4 << 20
+
+// recall is what the plugin with this digest said of itself.
+func (h *Host) recall(path, sum string) (*proto.DescribeResponse, *Problem) {
+	fresh := &Problem{Code: CodeNew, Path: path, Reason: "nobody asked it yet which hooks it has", Hint: "run: tenterhook plugin lock"}
+	if sum == "" {
+		return nil, fresh
+	}
+	data, err := readFile(h.descriptionPath(sum), 2*maxDescription)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			fresh.Err, fresh.Reason = err, "what it said of itself cannot be read: "+bare(err)
+		}
+		return nil, fresh
+	}
+	d := &proto.DescribeResponse{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, d); err != nil {
+		fresh.Err, fresh.Reason = err, "what it said of itself cannot be read any more"
+		return nil, fresh
+	}
+	return d, nil
+}
+
+func (h *Host) descriptionPath(sum string) string {
+	return filepath.Join(h.options.StateDir, "plugins", "describe", sum+".json")
+}
+
+func undescribed(path string, err error) *Problem {
+	return &Problem{Code: CodeDescribe, Path: path, Reason: "what it says of itself cannot be used: " + wire.FirstLine(err.Error()),
+		Hint: "mend the plugin's Describe call", Err: err}
+}

@@ -1,0 +1,155 @@
+package plugins
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+func codesOf(notes []hook.Diagnostic) []string {
+	var all []string
+	for _, n := range notes {
+		all = append(all, n.Code)
+	}
+	return all
+}
+
+func TestDescribeStartsNothingAndKeepsWhatWasApproved(t *testing.T) {
+	b := newBench(t)
+	path := b.install("fault", "good")
+	if hooks, notes := b.host.Describe("guard", b.dir); len(hooks) != 0 || len(notes) != 1 || notes[0].Code != CodeNew {
+		t.Fatalf("before the lock: %v, %v", hooks, codesOf(notes))
+	}
+	pkg, err := b.host.Lock(t.Context(), b.dir)
+	if err != nil || len(pkg.Plugins) != 1 || pkg.Plugins[0].State != StateStopped || pkg.Plugins[0].Hooks != 1 || pkg.Version != "1.0.0" {
+		t.Fatalf("locked: %+v, %v", pkg, err)
+	}
+	check := func(h *Host, want ...string) {
+		t.Helper()
+		hooks, notes := h.Describe("guard", b.dir)
+		if len(hooks) != 1 || len(notes) != len(want) || len(want) == 1 && notes[0].Code != want[0] {
+			t.Fatalf("got %v, %v, want %v", hooks, codesOf(notes), want)
+		}
+		if hk := hooks[0]; hk.Name != "fault" || hk.Matcher != "Bash" || hk.OnFailure != hook.FailureBlock || hk.Timeout != 5*time.Second || hk.Kind != hook.KindPlugin {
+			t.Errorf("got %+v", hk)
+		}
+	}
+	fresh := b.open()
+	check(fresh)
+	if len(fresh.units) != 0 {
+		t.Error("loading started something")
+	}
+	b.install("fault", "second")
+	check(b.host, CodeChanged)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	check(b.host, CodeMissing)
+}
+
+func TestCheckFindsAHookThatThePluginLacks(t *testing.T) {
+	b := newBench(t)
+	b.install("fault", "good")
+	if notes := b.host.Check(b.hook()); len(notes) != 1 || notes[0].Code != CodeUnlocked {
+		t.Errorf("unlocked: %v", codesOf(notes))
+	}
+	if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
+		t.Fatal(err)
+	}
+	if notes := b.host.Check(b.hook()); len(notes) != 0 {
+		t.Errorf("got %v", notes)
+	}
+	hk := b.hook()
+	hk.Params = hook.Params{"hook": json.RawMessage(`"other"`)}
+	if notes := b.host.Check(hk); len(notes) != 1 || notes[0].Code != CodeHook {
+		t.Errorf("got %v", codesOf(notes))
+	}
+}
+
+func TestBinaryThatOthersCanWriteIsRefused(t *testing.T) {
+	b := newBench(t)
+	path := b.install("fault", "good")
+	b.pin(path)
+	if err := os.Chmod(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := b.call(do{Do: "version"})
+	expectCode(t, err, CodeUnsafe)
+}
+
+func TestDamagedLockApprovesNothing(t *testing.T) {
+	b := newBench(t).good()
+	for _, text := range []string{"{", `{"version":9}`, `{"version":1,"plugins":{"x":{"sha256":"zz"}}}`, `{"version":1,"version":1}`} {
+		if err := os.WriteFile(b.host.options.LockFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := b.call(do{Do: "version"})
+		expectCode(t, err, CodeLock)
+	}
+}
+
+// The packages of the Node example are looked for beside it, or in the folder
+// that PLUGINS_TEST_NODE names.
+func TestPluginInNodeDenies(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	example, err := filepath.Abs("../examples/plugins/node-secrets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := filepath.Join(example, "node_modules")
+	if dir := os.Getenv("PLUGINS_TEST_NODE"); dir != "" {
+		modules = filepath.Join(dir, "node_modules")
+	}
+	if _, err := os.Stat(filepath.Join(modules, "@grpc", "grpc-js")); err != nil {
+		t.Skip("the example's packages are not installed: run npm install in", example)
+	}
+	b := newBench(t, func(o *Options) { o.Environ = append(o.Environ, "PATH="+filepath.Dir(node)+":"+os.Getenv("PATH")) })
+	for _, name := range []string{"hook.proto", "package.json", "tenterhook-plugin-secrets"} {
+		data, err := os.ReadFile(filepath.Join(example, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(b.dir, name), data, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(modules, filepath.Join(b.dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
+		t.Fatal(err, b.log)
+	}
+	hooks, notes := b.host.Describe("secrets", b.dir)
+	if len(hooks) != 1 || len(notes) != 0 {
+		t.Fatal(hooks, notes)
+	}
+	in := hook.PreToolUse{ToolName: "Write", ToolInput: json.RawMessage(`{"content":"AKIA0123456789ABCDEF"}`)}
+	payload, err := hook.Encode(in, in.Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 { // with unknown fields in every other one
+		out, err := b.host.Handle(t.Context(), &hook.Call{Hook: hooks[0], Input: in, Payload: payload})
+		if err != nil || out.Verdict != hook.Deny {
+			t.Fatalf("got %+v, %v", out, err)
+		}
+	}
+}
+
+func TestExampleHasTheContract(t *testing.T) {
+	want, err := os.ReadFile("proto/hook.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile("../examples/plugins/node-secrets/hook.proto"); err != nil || string(got) != string(want) {
+		t.Errorf("the example's hook.proto is another one: copy plugins/proto/hook.proto there (%v)", err)
+	}
+}

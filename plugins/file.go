@@ -1,0 +1,95 @@
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// bare is an error without the path that a caller says itself.
+func bare(err error) string {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "it does not exist"
+	case errors.As(err, &path):
+		return path.Err.Error()
+	case errors.As(err, &link):
+		return link.Err.Error()
+	}
+	return err.Error()
+}
+
+// checkBinary says what keeps a file from being a plugin.
+func checkBinary(path string, info fs.FileInfo) *Problem {
+	unsafe := func(reason, hint string) *Problem {
+		return &Problem{Code: CodeUnsafe, Path: path, Reason: reason, Hint: hint}
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return unsafe("it is a link", "put the executable itself there")
+	case !info.Mode().IsRegular():
+		return unsafe("it is no regular file", "put the executable there")
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
+		return unsafe("it may not be executed", "chmod +x "+path)
+	}
+	if who := foreign(info); who != "" {
+		return unsafe(who, "chown it to yourself and chmod go-w "+path)
+	}
+	folder := filepath.Dir(path)
+	if in, err := os.Stat(folder); err != nil {
+		return about(CodeUnsafe, folder, err, "")
+	} else if who := foreign(in); who != "" {
+		return unsafe("its folder: "+who, "chown it to yourself and chmod go-w "+folder)
+	}
+	return nil
+}
+
+// readFile reads a small file that nobody else can have written.
+func readFile(path string, most int64) ([]byte, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	if who := foreign(info); who != "" {
+		return nil, errors.New(who)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it is larger than %d bytes", most)
+	}
+	return data, err
+}
+
+// writeFile puts a file that only this user can read in place of another, whole
+// or not at all.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

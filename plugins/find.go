@@ -1,0 +1,119 @@
+package plugins
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins/internal/wire"
+	"github.com/tenterhook/tenterhook/plugins/proto"
+)
+
+// binary is an executable that calls itself a plugin.
+type binary struct{ name, path string }
+
+// binaries lists those of a package's folder, in order. Whether they are fit to
+// run is asked later.
+func binaries(dir string) ([]binary, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var found []binary
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), proto.BinaryPrefix)
+		if ok && runtime.GOOS == "windows" {
+			name, ok = strings.CutSuffix(name, ".exe")
+		}
+		if ok && name != "" && !e.IsDir() {
+			found = append(found, binary{name, filepath.Join(dir, e.Name())})
+		}
+	}
+	return found, nil
+}
+
+// unitOf finds the plugin that a hook names: by its package's folder, and where
+// that has several by the key "plugin".
+func (h *Host) unitOf(hk *hook.Hook) (*unit, *Problem) {
+	dir := hk.Source.Root
+	if !filepath.IsAbs(dir) {
+		return nil, &Problem{Code: CodeMissing, Path: hk.Source.Path, Reason: "it belongs to no plugin package", Hint: "put it into plugins/PACKAGE/, beside the plugin"}
+	}
+	name := text(hk.Params, wire.ParamPlugin)
+	if name != "" {
+		if strings.ContainsAny(name, `/\`) {
+			return nil, &Problem{Code: CodeMissing, Path: dir, Reason: fmt.Sprintf("%q is no name of a plugin", name), Hint: "name it without its folder"}
+		}
+		return h.unit(filepath.Join(dir, binaryName(name)))
+	}
+	h.mu.Lock()
+	path := h.single[dir]
+	h.mu.Unlock()
+	if _, err := os.Lstat(path); path != "" && err == nil {
+		return h.unit(path)
+	}
+	path, p := single(dir)
+	if p != nil {
+		return nil, p
+	}
+	h.mu.Lock()
+	h.single[dir] = path
+	h.mu.Unlock()
+	return h.unit(path)
+}
+
+// single is the one plugin of a package.
+func single(dir string) (string, *Problem) {
+	found, err := binaries(dir)
+	switch {
+	case err != nil:
+		return "", about(CodeMissing, dir, err, "install the package again, or take its hooks out")
+	case len(found) == 0:
+		return "", &Problem{Code: CodeMissing, Path: dir, Reason: "it has no plugin: no file whose name begins with " + proto.BinaryPrefix,
+			Hint: "install the package again, or take its hooks out"}
+	case len(found) > 1:
+		var names []string
+		for _, one := range found {
+			names = append(names, one.name)
+		}
+		return "", &Problem{Code: CodeMissing, Path: dir, Reason: "it has several plugins: " + strings.Join(names, ", "),
+			Hint: `name one with the hook's key "plugin"`}
+	}
+	return found[0].path, nil
+}
+
+func binaryName(name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return proto.BinaryPrefix + name
+}
+
+// nameIn is the name of the plugin at a path.
+func nameIn(path string) string {
+	name := strings.TrimPrefix(filepath.Base(path), proto.BinaryPrefix)
+	if runtime.GOOS == "windows" {
+		name = strings.TrimSuffix(name, ".exe")
+	}
+	return name
+}
+
+// nameOf is what the hook is called in its plugin: its key "hook", or its name.
+func nameOf(hk *hook.Hook) string {
+	if name := text(hk.Params, wire.ParamHook); name != "" {
+		return name
+	}
+	return hk.Name
+}
+
+func text(params hook.Params, key string) string {
+	var s string
+	if raw, ok := params[key]; ok && json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}

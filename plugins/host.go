@@ -1,0 +1,213 @@
+package plugins
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins/proto"
+)
+
+// Options configure a Host. The zero value works: plugins that the standard
+// lock file approves.
+type Options struct {
+	// StateDir holds what plugins said of themselves, their digests and the
+	// copies that run, in a folder "plugins"; "" = $XDG_STATE_HOME/tenterhook.
+	// It must be this user's alone, and not be mounted noexec.
+	StateDir string
+	// LockFile says which plugins may run; "" = plugins.lock in StateDir.
+	LockFile string
+	// AllowUnlocked lets plugins run that the lock file does not name. One that
+	// it names must be what it says, all the same.
+	AllowUnlocked bool
+	// Approved, where not nil, names the digest that was approved elsewhere for
+	// an executable. A plugin must then satisfy the lock file, where that names
+	// it, and Approved, where that does.
+	Approved func(path string) (sha256 string, ok bool)
+	// Env names variables that every plugin gets beside the usual ones.
+	Env []string
+	// Environ is the host's environment, as "key=value"; nil = this process's
+	// as it is when New is called.
+	Environ []string
+	// SocketDir is where the private folder for sockets is made; "" = the
+	// system's temporary folder. Its path must be short: at most 42 bytes.
+	SocketDir string
+	// Logger takes what plugins log; nil = nobody does.
+	Logger *slog.Logger
+
+	StartTimeout  time.Duration // of a start until the plugin is healthy; 0 = 10 s
+	HealthTimeout time.Duration // of the answer to a health check; 0 = 2 s
+	IdleCheck     time.Duration // a plugin that did not answer for so long is checked before a call; 0 = 30 s
+	Grace         time.Duration // between SIGTERM and SIGKILL; 0 = 1 s
+	MaxReply      int           // of an answer, in bytes; 0 = 4 MiB
+}
+
+// Host runs hooks of kind "plugin". It is safe for concurrent use. Close it.
+type Host struct {
+	options  Options
+	versions []int // of the protocol
+	digests  *digests
+	copies   *copies
+	sockets  *sockets
+	pins     pins
+	reader   dialect.Reader
+
+	ctx    context.Context // ends with the host, with the cause errClosed
+	cancel context.CancelCauseFunc
+
+	mu     sync.Mutex
+	closed bool
+	units  map[string]*unit  // by the executable's path
+	single map[string]string // that path, by the folder of a package with one plugin
+	work   sync.WaitGroup    // its goroutines
+}
+
+// New returns a Host. It starts nothing and reads nothing.
+func New(o Options) *Host {
+	o.StateDir = cmp.Or(o.StateDir, filepath.Join(xdg.StateHome, "tenterhook"))
+	o.LockFile = cmp.Or(o.LockFile, filepath.Join(o.StateDir, "plugins.lock"))
+	o.StartTimeout = cmp.Or(o.StartTimeout, 10*time.Second)
+	o.HealthTimeout = cmp.Or(o.HealthTimeout, 2*time.Second)
+	o.IdleCheck = cmp.Or(o.IdleCheck, 30*time.Second)
+	o.Grace = cmp.Or(o.Grace, time.Second)
+	o.MaxReply = cmp.Or(o.MaxReply, 4<<20)
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	o.Environ, o.Env = slices.Clone(o.Environ), slices.Clone(o.Env)
+	state := filepath.Join(o.StateDir, "plugins")
+	h := &Host{
+		options: o,
+		digests: &digests{path: filepath.Join(state, "digests.json")},
+		copies:  &copies{dir: filepath.Join(state, "run"), verified: make(map[string]stamp)},
+		sockets: &sockets{base: o.SocketDir},
+		pins:    pins{path: o.LockFile},
+		units:   make(map[string]*unit),
+		single:  make(map[string]string),
+	}
+	for v := proto.MinVersion; v <= proto.Version; v++ {
+		h.versions = append(h.versions, v)
+	}
+	h.ctx, h.cancel = context.WithCancelCause(context.Background())
+	return h
+}
+
+// Prewarm starts the plugins of hooks, side by side, so that the first call does
+// not wait for that. It returns when all run or failed; hooks of other kinds are
+// passed over. The error joins those of the plugins.
+func (h *Host) Prewarm(ctx context.Context, hooks ...*hook.Hook) error {
+	var mu sync.Mutex
+	var errs []error
+	var all sync.WaitGroup
+	seen := make(map[*unit]bool)
+	for _, hk := range hooks {
+		if hk.Kind != hook.KindPlugin {
+			continue
+		}
+		u, p := h.unitOf(hk)
+		if p != nil {
+			mu.Lock()
+			errs = append(errs, p)
+			mu.Unlock()
+			continue
+		}
+		if seen[u] {
+			continue
+		}
+		seen[u] = true
+		all.Go(func() {
+			if err := u.prewarm(ctx); err != nil {
+				mu.Lock()
+				errs = append(errs, err)
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func (u *unit) prewarm(ctx context.Context) error {
+	want, p := u.host.approval(u.path)
+	if p != nil {
+		return p
+	}
+	in, err := u.acquire(ctx, want)
+	if err != nil {
+		return err
+	}
+	u.release(in, false, false)
+	return nil
+}
+
+// Close ends all plugins, whatever calls are under way, and returns when nothing
+// of them is left: after the grace and a second, at most. It never fails.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	units := h.units
+	h.units = nil
+	h.mu.Unlock()
+	h.cancel(errClosed)
+	var all sync.WaitGroup
+	for _, u := range units {
+		all.Go(u.close)
+	}
+	all.Wait()
+	h.work.Wait()
+	h.sockets.close()
+	return nil
+}
+
+// spawn runs f in a goroutine that Close waits for; false = the host is closed.
+func (h *Host) spawn(f func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.work.Go(f)
+	return true
+}
+
+// unit returns the supervisor of an executable.
+func (h *Host) unit(path string) (*unit, *Problem) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, closedProblem()
+	}
+	u := h.units[path]
+	if u == nil {
+		u = &unit{host: h, path: path, all: make(map[*instance]struct{})}
+		h.units[path] = u
+	}
+	return u, nil
+}
+
+// launch starts a process from a copy of the approved bytes.
+func (h *Host) launch(ctx context.Context, path string, a approval) (*instance, *Problem) {
+	copied, p := h.copies.take(path, a.digest)
+	if p != nil {
+		return nil, p
+	}
+	sockets, p := h.sockets.open()
+	if p != nil {
+		return nil, p
+	}
+	return launch(ctx, start{
+		path: copied, argv0: filepath.Base(path), dir: filepath.Dir(path), approval: a,
+		env:      environ(h.options.Environ, h.options.Env, a.env),
+		versions: h.versions, sockets: sockets, maxReply: h.options.MaxReply, grace: h.options.Grace, log: h.options.Logger,
+	})
+}

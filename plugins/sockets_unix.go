@@ -1,0 +1,36 @@
+//go:build !windows
+
+package plugins
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFileIn makes a lock that the system frees when this process ends, however
+// it ends. A process id could be another's by then, or of another container.
+func lockFileIn(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, socketsLock), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// abandoned reports whether the host of a folder is gone.
+func abandoned(dir string) bool {
+	f, err := os.OpenFile(filepath.Join(dir, socketsLock), os.O_RDWR|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+}

@@ -1,0 +1,19 @@
+package plugins
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// lockFileIn makes a file that cannot be removed while this process has it open.
+func lockFileIn(dir string) (*os.File, error) {
+	return os.Create(filepath.Join(dir, socketsLock))
+}
+
+// abandoned reports whether the host of a folder is gone. Plugins listen on TCP
+// here, so what stays behind is an empty folder; a day is soon enough.
+func abandoned(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && time.Since(info.ModTime()) > 24*time.Hour
+}
