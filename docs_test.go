@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -90,6 +91,32 @@ func TestEveryDirectDependencyIsAccountedFor(t *testing.T) {
 		if !strings.Contains(string(doc), strings.TrimPrefix(name, "github.com/")) {
 			t.Errorf("docs/dependencies.md does not name %s", name)
 		}
+	}
+}
+
+// A promise without a test is none.
+func TestEveryPromiseOfSecurityHasItsTest(t *testing.T) {
+	doc, err := os.ReadFile("docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests strings.Builder
+	files, _ := filepath.Glob("*/*_test.go")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests.Write(text)
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(string(doc), -1)
+	for _, m := range named {
+		if !strings.Contains(tests.String(), "func "+m[1]+"(t *testing.T)") {
+			t.Errorf("there is no %s", m[1])
+		}
+	}
+	if len(named) < 10 {
+		t.Errorf("only %d tests are named", len(named))
 	}
 }
 

@@ -20,6 +20,17 @@ type Options = registry.Options
 // What is wrong with a definition is a diagnostic of the registry, not an
 // error. Close the registry when the agent ends.
 func Open(ctx context.Context, opts Options) (*registry.Registry, error) {
+	return registry.Open(ctx, withHandlers(opts))
+}
+
+// Check reads definitions without running anything and tells all that is wrong
+// with them, as [registry.Check] does, for every kind of hook.
+func Check(ctx context.Context, opts Options, paths ...string) (*registry.Report, error) {
+	return registry.Check(ctx, withHandlers(opts), paths...)
+}
+
+// withHandlers adds handlers for the kinds that opts has none for.
+func withHandlers(opts Options) Options {
 	asks := model.New(model.Options{Env: opts.Env})
 	handlers := map[hook.Kind]hook.Handler{
 		hook.KindMCP:    mcptool.New(mcptool.Options{Env: opts.Env}),
@@ -29,5 +40,5 @@ func Open(ctx context.Context, opts Options) (*registry.Registry, error) {
 	}
 	maps.Copy(handlers, opts.Handlers)
 	opts.Handlers = handlers
-	return registry.Open(ctx, opts)
+	return opts
 }

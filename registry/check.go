@@ -56,6 +56,7 @@ func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) 
 			}
 		}
 	}
+	report.Diagnostics = once(report.Diagnostics)
 	return report, nil
 }
 
@@ -73,7 +74,7 @@ func checkScopes(ctx context.Context, opts Options) (*Report, error) {
 		}
 		r.examine(report, e, false)
 	}
-	report.Files = len(files)
+	report.Files, report.Diagnostics = len(files), once(report.Diagnostics)
 	return report, nil
 }
 

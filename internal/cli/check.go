@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/registry"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -17,7 +17,7 @@ func (a *app) checkCommand() *cobra.Command {
 			"everything that would be loaded. The exit code is 1 if something cannot work.",
 		Example: "  tenterhook check\n  tenterhook check ./hooks/guard/HOOK.md --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := registry.Check(cmd.Context(), a.opts, args...)
+			report, err := tenterhook.Check(cmd.Context(), a.opts, args...)
 			if err != nil {
 				return err
 			}
