@@ -94,6 +94,7 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 		l.notes = append(l.notes, notes...)
 		byID := make(map[string]*definition)
 		for _, h := range hooks {
+			h.ID, h.Scope = dialect.HookID(s.Scope, s.Package, h.Name), s.Scope
 			if declared[h.ID] {
 				continue
 			}

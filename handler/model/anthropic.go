@@ -63,7 +63,7 @@ func (a *anthropicModel) Generate(ctx context.Context, r *Request) (*Response, e
 	}
 	msg, err := anthropicMessage(res.Header, body)
 	if err != nil {
-		return nil, transportError("the reply of "+a.at.host()+" cannot be read: "+a.at.redact(clean(err.Error(), 120)), "check that base_url speaks Anthropic's protocol")
+		return nil, transportError("the reply of "+a.at.host()+" cannot be read: "+a.at.safe(err.Error()), "check that base_url speaks Anthropic's protocol")
 	}
 	return anthropicResponse(msg), nil
 }

@@ -68,7 +68,7 @@ func (e *endpoint) replyFailure(ctx context.Context, r *Request, res *http.Respo
 	case res != nil && res.StatusCode != http.StatusOK:
 		return e.refused(r, res)
 	case err != nil:
-		return transportError("the way to "+e.host()+" broke: "+e.redact(clean(cause(err), 200)), "check base_url and the network")
+		return transportError("the way to "+e.host()+" broke: "+e.safe(cause(err)), "check base_url and the network")
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (e *endpoint) message(r *Request, res *http.Response) string {
 	if json.Unmarshal(reply.Error, &text) != nil && json.Unmarshal(reply.Error, &object) == nil {
 		text = object.Message
 	}
-	if text = e.redact(clean(text, 200)); repeats(text, r) {
+	if text = e.safe(text); repeats(text, r) {
 		return "its message repeats the request and is left out"
 	}
 	return text
@@ -136,14 +136,15 @@ func repeats(text string, r *Request) bool {
 // keyLike are texts that look like the keys of providers, whole or masked.
 var keyLike = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|xai|gsk|key|api)[-_][\w*.-]{4,}|\bbearer\s+\S+`)
 
-// redact takes keys out of a text.
-func (e *endpoint) redact(text string) string {
+// safe makes a text of a provider fit for a message. Keys are taken out before
+// it is cut, which might leave half of one.
+func (e *endpoint) safe(text string) string {
 	for _, secret := range []string{e.key, e.token} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[key]")
 		}
 	}
-	return keyLike.ReplaceAllString(text, "[key]")
+	return clean(keyLike.ReplaceAllString(text, "[key]"), 200)
 }
 
 // cause is what broke, without the URL, which may hold secrets.

@@ -138,11 +138,8 @@ func (h *Handler) ask(ctx context.Context, c *hook.Call, d *declared, question s
 
 // endOf is why a run ended: the end of ctx comes before whatever it broke.
 func endOf(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() == nil:
+	if ctx.Err() == nil {
 		return err
-	case errors.Is(context.Cause(ctx), hook.ErrTimeout):
-		return hook.ErrTimeout
 	}
 	return context.Cause(ctx)
 }

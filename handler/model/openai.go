@@ -55,7 +55,7 @@ func (o *openaiModel) Generate(ctx context.Context, r *Request) (*Response, erro
 	}
 	completion, err := openaiCompletion(res.Header, body)
 	if err != nil {
-		return nil, transportError("the reply of "+o.at.host()+" cannot be read: "+o.at.redact(clean(err.Error(), 120)), "check that base_url speaks OpenAI's protocol")
+		return nil, transportError("the reply of "+o.at.host()+" cannot be read: "+o.at.safe(err.Error()), "check that base_url speaks OpenAI's protocol")
 	}
 	return openaiResponse(completion), nil
 }

@@ -36,6 +36,7 @@ func TestProviderIsChosen(t *testing.T) {
 		{"no URL", []string{"OPENAI_API_KEY=k"}, settings{BaseURL: "models.example.com"}, "no plain http or https URL", "no_model"},
 		{"another scheme", []string{"OPENAI_API_KEY=k"}, settings{BaseURL: "file:///v1"}, "no plain http or https URL", "no_model"},
 		{"a password in the URL", []string{"OPENAI_API_KEY=k"}, settings{BaseURL: "https://user:hunter2@models.example.com/"}, "no plain http or https URL", "no_model"},
+		{"no key, in the clear", nil, settings{Provider: "openai", BaseURL: "http://models.example.com", Model: "m"}, "openai http://models.example.com/ m OPENAI_API_KEY", ""},
 		{"a key in the clear", []string{"OPENAI_API_KEY=k"}, settings{BaseURL: "http://models.example.com", Model: "m"}, "openai http://models.example.com/ m OPENAI_API_KEY", "model_key_in_clear"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,6 +57,15 @@ func TestSchemaThatDeclaresNothingOfOurs(t *testing.T) {
 	_, err := newHandler(t, Options{Model: m}).Handle(t.Context(), c)
 	if f := failureOf(t, err); f.Failure != hook.FailureOutput || !strings.Contains(f.Reason, `no "ok"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestSchemaLoadsNothing(t *testing.T) {
+	path := filepath.ToSlash(filepath.Join(files(t, map[string]string{"s.json": "{}"}), "s.json"))
+	for _, ref := range []string{"file://" + path, "https://127.0.0.1:1/s.json"} {
+		if _, failed := new(schemaCache).of(json.RawMessage(asJSON(object{"$ref": ref}))); failed == nil || !strings.Contains(failed.Reason, "not loaded") {
+			t.Errorf("%s: got %v", ref, failed)
+		}
 	}
 }
 

@@ -87,6 +87,21 @@ func TestWhatAProviderRefusesIsATransportFailure(t *testing.T) {
 	}
 }
 
+// Whatever a key looks like, and wherever a message is cut.
+func TestKeyIsNeverShown(t *testing.T) {
+	const odd = "correct/horse/battery/staple"
+	for before := range 220 {
+		e := &endpoint{provider: providers[0], key: odd}
+		text := e.safe(strings.Repeat("x ", before/2) + odd + " more")
+		if strings.Contains(text, "correct") {
+			t.Fatalf("after %d characters: %q", before, text)
+		}
+	}
+	if text := (&endpoint{token: odd}).safe("got " + odd); text != "got [key]" {
+		t.Errorf("got %q", text)
+	}
+}
+
 func TestTruncatedStreamIsNoAnswer(t *testing.T) {
 	for _, w := range wires {
 		t.Run(w.name, func(t *testing.T) {
