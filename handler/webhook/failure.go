@@ -11,6 +11,7 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -24,10 +25,20 @@ func ended(ctx context.Context) error {
 	return cause
 }
 
+// over reports whether the call's time was up. A connection has the deadline of
+// ctx as its own, and may notice it a moment before ctx does.
+func over(ctx context.Context, err error) bool {
+	var timeout net.Error
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) && errors.As(err, &timeout) && timeout.Timeout() {
+		<-ctx.Done()
+	}
+	return ctx.Err() != nil
+}
+
 // broken is why there was no answer at all. It says what is known to be safe
 // to say: neither the URL nor what came from the other side.
 func (p *plan) broken(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if over(ctx, err) {
 		return ended(ctx)
 	}
 	var local *localError
@@ -56,7 +67,7 @@ func (p *plan) unread(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errOverflow):
 		return p.failure(hook.FailureOverflow, fault{"its answer is longer than what is taken", "answer with one JSON object, and little else"}, nil)
-	case ctx.Err() != nil:
+	case over(ctx, err):
 		return ended(ctx)
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
 		return p.failure(hook.FailureOutput, fault{"its answer is no gzip, as it says it is", "answer without a Content-Encoding"}, err)

@@ -9,9 +9,13 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 func TestExplain(t *testing.T) {
@@ -58,5 +62,20 @@ func TestACauseOfThisCallIsPassedOn(t *testing.T) {
 		if !errors.Is(err, gaveUp) {
 			t.Error(err)
 		}
+	}
+}
+
+// A connection may notice the deadline before the context does.
+func TestDeadlineThatTheConnectionNoticesFirstIsATimeout(t *testing.T) {
+	for range 20 {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Millisecond, hook.ErrTimeout)
+		deadline, _ := ctx.Deadline()
+		for time.Now().Before(deadline) {
+			runtime.Gosched()
+		}
+		if err := (&plan{}).broken(ctx, os.ErrDeadlineExceeded); !errors.Is(err, hook.ErrTimeout) {
+			t.Errorf("got %v", err)
+		}
+		cancel()
 	}
 }
