@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"internal/process": {},
 	"internal/stamp":   {},
 	"internal/worker":  {"internal/process"},
-	"internal/cli":     {"", "hook", "registry", "discovery", "trust", "plugins"},
+	"internal/cli":     {"", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest"},
 	"cmd/":             {"internal/cli"},
 	"examples/":        {"", "hook", "registry", "plugins/"},
 	"hooktest":         {"hook", "registry", "testdata/"},
