@@ -183,3 +183,36 @@ func TestBinaryOfAPackageDenies(t *testing.T) {
 		t.Errorf("%v %+v", err, out)
 	}
 }
+
+// Plugins that nobody asked yet are told of, and none of them is started.
+func TestLoadingPackagesStartsNoProcess(t *testing.T) {
+	opts := hostOf(t)
+	mark := filepath.Join(t.TempDir(), "mark")
+	for i := range 50 {
+		file := filepath.Join(opts.PluginsDir, fmt.Sprintf("pack%02d", i), "tenterhook-plugin-x")
+		put(t, file, "#!/bin/sh\necho started >> "+mark+"\n")
+		if err := os.Chmod(file, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reg, err := tenterhook.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reg.Close()
+	if _, err := reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("loading started a plugin")
+	}
+	told := 0
+	for _, d := range reg.Diagnostics() {
+		if d.Code == "not_described" {
+			told++
+		}
+	}
+	if told != 50 {
+		t.Errorf("%d of 50 plugins are said to be unknown: %v", told, reg.Diagnostics())
+	}
+}
