@@ -34,8 +34,7 @@ type remembered[T comparable] struct {
 // there is as it was.
 func remember(l *loaded, began time.Time, stats bool, last *memory) *memory {
 	m := &memory{folders: make(map[string]*remembered[*definition], len(l.definitions)),
-		configs: make(map[string]*remembered[*configFile], len(l.read))}
-	m.plugins = make(map[string]*definition)
+		plugins: make(map[string]*definition), configs: make(map[string]*remembered[*configFile], len(l.read))}
 	for _, d := range l.definitions {
 		if d.described {
 			m.plugins[d.hooks[0].ID] = d
@@ -128,6 +127,7 @@ func (m *memory) orGood(d *definition) *definition {
 	}
 	last := k.value
 	switch {
+	case d.disowned != "": // whoever broke it may have changed its scripts
 	case d.broken() && !last.broken():
 		own := *last
 		own.stale, own.data, own.problem, own.notes = true, d.data, d.problem, append(slices.Clip(d.notes), keptNote(d.path))
@@ -172,7 +172,7 @@ func (m *memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *co
 
 // orGoodConfig is orGood for a config file.
 func (m *memory) orGoodConfig(c *configFile) *configFile {
-	if m == nil || !c.broken {
+	if m == nil || !c.broken || c.disowned != "" {
 		return c
 	}
 	k := m.configs[c.path]

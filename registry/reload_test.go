@@ -204,3 +204,24 @@ func TestF11ReloadWhileDispatchesRun(t *testing.T) {
 		t.Errorf("only %d dispatches", dispatched.Load())
 	}
 }
+
+// What others can write by now must not run because its manifest is broken too.
+func TestF5BrokenAndWritableByOthersIsNotKept(t *testing.T) {
+	opts := machine(t, "")
+	file, settings := filepath.Join(opts.UserDir, "hooks", "a", "HOOK.md"), filepath.Join(opts.UserDir, "settings.toml")
+	write(t, file, fmt.Sprintf(says, "good"))
+	write(t, settings, "[[hooks.PreToolUse]]\ncommand = \"exit 2\"\n")
+	reg := open(t, opts)
+	for path, text := range map[string]string{file: "+++\nevent = \n+++\n", settings: "[[hooks\n"} {
+		write(t, path, text)
+		if err := os.Chmod(path, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reload(t, reg)
+	for _, r := range dispatch(t, reg, bash("ls")).Results {
+		if r.Status != hook.StatusSkipped {
+			t.Errorf("%s: %s", r.Hook.ID, r.Status)
+		}
+	}
+}
