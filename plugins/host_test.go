@@ -82,7 +82,7 @@ func expect(t *testing.T, err error, failure hook.Failure, words string) {
 func TestPluginLogsArriveInTheHostsLog(t *testing.T) {
 	b := newBench(t).good()
 	b.mustCall(do{Do: "log", Text: "the rules are old"})
-	eventually(t, 5*time.Second, "the record", func() bool {
+	eventually(t, 20*time.Second, "the record", func() bool {
 		return b.log.has("level=WARN", `"the rules are old"`, "answer=42", "plugin=fault")
 	})
 }
@@ -112,7 +112,7 @@ func TestPrewarmStartsEachPluginOnce(t *testing.T) {
 func TestClosedHostSaysSo(t *testing.T) {
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
-	within(t, 3*time.Second, "Close", func() { b.host.Close(); b.host.Close() })
+	within(t, 15*time.Second, "Close", func() { b.host.Close(); b.host.Close() })
 	_, _, err := b.call(do{Do: "version"})
 	expect(t, err, hook.FailureStart, "closed")
 }
@@ -144,7 +144,7 @@ func TestApprovedPluginIsExchangedWithoutLosingCalls(t *testing.T) {
 		t.Errorf("the call under way ended with %+v", out)
 	}
 	u := b.host.units[b.dir+"/tenterhook-plugin-fault"]
-	eventually(t, 5*time.Second, "the end of the old process", func() bool {
+	eventually(t, 20*time.Second, "the end of the old process", func() bool {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		return len(u.all) == 1

@@ -137,10 +137,10 @@ type do struct {
 	Text string `json:"text,omitempty"`
 }
 
-// call has the plugin do something, with 10 s to spare.
+// call has the plugin do something, with a minute to spare: the machine may be busy.
 func (b *bench) call(d do) (*hook.Output, *hook.Call, error) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeoutCause(b.t.Context(), 10*time.Second, hook.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(b.t.Context(), 60*time.Second, hook.ErrTimeout)
 	defer cancel()
 	return b.callOn(ctx, b.host, d)
 }
