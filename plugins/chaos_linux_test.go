@@ -1,22 +1,21 @@
 package plugins
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/tenterhook/tenterhook/hook"
 )
 
-// TestChaosLeavesNothing has a plugin fail at random, and kills and stops it
-// from outside, under concurrent calls: PLUGINS_TEST_CHAOS says for how long
-// ("10m"), 4 s by default.
+// TestChaosLeavesNothing has plugins fail at random under concurrent calls, and
+// stops and kills them and their hosts from outside. Each call must end in time
+// with what really happened; in the end nothing may be left of any of them.
+// PLUGINS_TEST_CHAOS says for how long ("10m"), 4 s by default.
 func TestChaosLeavesNothing(t *testing.T) {
 	length := 4 * time.Second
 	if word := os.Getenv("PLUGINS_TEST_CHAOS"); word != "" {
@@ -25,27 +24,23 @@ func TestChaosLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := newBench(t, func(o *Options) { o.HealthTimeout = 300 * time.Millisecond; o.Logger = nil }).good()
+	sockets, err := os.MkdirTemp(os.TempDir(), "chaos")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(sockets) })
+	b := newBench(t, inChaos(sockets)).good()
+	b.mustCall(do{Do: "version"})
+	before := openFiles(t)
+
 	end := time.Now().Add(length)
 	var all sync.WaitGroup
-	faults := []string{"version", "version", "version", "deny", "sleep", "panic", "fail", "exit", "crash", "kill", "stop", "grandchild", "print"}
+	tally := &tally{}
 	for range 4 {
 		all.Go(func() {
 			for time.Now().Before(end) {
-				what := do{Do: faults[rand.IntN(len(faults))], Text: "chaos", MS: 20}
-				ctx, cancel := context.WithTimeoutCause(context.Background(), 700*time.Millisecond, hook.ErrTimeout)
-				began := time.Now()
-				out, _, err := b.callOn(ctx, b.host, what)
-				cancel()
-				var failed *hook.Error
-				if took := time.Since(began); took > 5*time.Second {
-					t.Errorf("%s took %v", what.Do, took)
-				}
-				if err != nil && !errors.As(err, &failed) && !errors.Is(err, hook.ErrTimeout) {
-					t.Errorf("%s: got %v", what.Do, err)
-				}
-				if err == nil && what.Do == "deny" && (out == nil || out.Verdict != hook.Deny) {
-					t.Errorf("a denial became %+v", out)
+				if wrong := b.callInChaos(tally); wrong != "" {
+					t.Error(wrong)
 				}
 			}
 		})
@@ -58,13 +53,62 @@ func TestChaosLeavesNothing(t *testing.T) {
 			}
 		}
 	})
+	all.Go(func() {
+		for time.Now().Before(end) {
+			b.killHost(sockets, tally)
+		}
+	})
 	all.Wait()
-	sockets := b.host.sockets.dir
-	within(t, 5*time.Second, "Close", func() { b.host.Close() })
-	eventually(t, 2*time.Second, "the end of all processes", func() bool {
+	t.Log(tally)
+
+	if n := tally.of("good"); n == 0 {
+		t.Error("not one call was answered")
+	}
+	within(t, 15*time.Second, "Close", func() { b.host.Close() })
+	eventually(t, 15*time.Second, "the end of all processes", func() bool {
 		return len(processesWith(t, "TENTERHOOK_PLUGIN_DIR="+b.dir)) == 0
 	})
-	if _, err := os.Stat(filepath.Clean(sockets)); sockets != "" && !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is still there", sockets)
+	eventually(t, 15*time.Second, "the end of all open files", func() bool { return openFiles(t) <= before })
+	sweepSockets(sockets) // as each host's first start does
+	left, err := os.ReadDir(sockets)
+	if err != nil || len(left) != 0 {
+		t.Errorf("sockets are left: %v, %v", left, err)
 	}
+	if runs, _ := filepath.Glob(filepath.Join(b.state, "plugins", "run", "*.tmp*")); len(runs) != 0 {
+		t.Errorf("half-made copies are left: %v", runs)
+	}
+}
+
+// killHost runs a host that has its plugin do all that, and kills it.
+func (b *bench) killHost(sockets string, tally *tally) {
+	self, err := os.Executable()
+	if err != nil {
+		b.t.Error(err)
+		return
+	}
+	c := exec.Command(self)
+	c.Env = append(os.Environ(), hostVariable+"="+b.dir, chaosVariable+"="+sockets)
+	said := &logBuffer{}
+	c.Stdout, c.Stderr = said, said
+	if err := c.Start(); err != nil {
+		b.t.Error(err)
+		return
+	}
+	time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond)
+	c.Process.Kill()
+	c.Wait()
+	tally.note("host killed")
+	if s := said.String(); s != "" {
+		b.t.Error("a host said: ", s)
+	}
+}
+
+// openFiles counts this process's descriptors.
+func openFiles(t testing.TB) int {
+	runtime.GC() // what was dropped unclosed counts as left until now
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
 }

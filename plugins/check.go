@@ -14,11 +14,7 @@ func (h *Host) Check(hk *hook.Hook) []hook.Diagnostic {
 		return []hook.Diagnostic{{Severity: s, Code: p.Code, Hook: hk.ID, Path: hk.Source.Path, Line: hk.Source.Line,
 			Message: p.failure().Reason, Hint: p.Hint}}
 	}
-	u, p := h.unitOf(hk)
-	if p != nil {
-		return about(p, hook.SeverityError)
-	}
-	want, p := h.approval(u.path)
+	u, want, p := h.approved(hk)
 	if p != nil {
 		return about(p, hook.SeverityError)
 	}

@@ -36,34 +36,53 @@ func binaries(dir string) ([]binary, error) {
 	return found, nil
 }
 
-// unitOf finds the plugin that a hook names: by its package's folder, and where
-// that has several by the key "plugin".
-func (h *Host) unitOf(hk *hook.Hook) (*unit, *Problem) {
+// approved finds the plugin that a hook names, and what of it may run: by its
+// package's folder, and where that has several by the key "plugin".
+func (h *Host) approved(hk *hook.Hook) (*unit, approval, *Problem) {
+	path, known, p := h.find(hk)
+	if p != nil {
+		return nil, approval{}, p
+	}
+	want, p := h.approval(path)
+	if known && p != nil && p.Code == CodeMissing { // it was renamed, perhaps
+		h.mu.Lock()
+		delete(h.single, hk.Source.Root)
+		h.mu.Unlock()
+		return h.approved(hk)
+	}
+	if p != nil {
+		return nil, approval{}, p
+	}
+	u, p := h.unit(path)
+	return u, want, p
+}
+
+// find is the path of a hook's plugin. A known one was found earlier, and may
+// be there no more: the look at its bytes tells.
+func (h *Host) find(hk *hook.Hook) (path string, known bool, _ *Problem) {
 	dir := hk.Source.Root
 	if !filepath.IsAbs(dir) {
-		return nil, &Problem{Code: CodeMissing, Path: hk.Source.Path, Reason: "it belongs to no plugin package", Hint: "put it into plugins/PACKAGE/, beside the plugin"}
+		return "", false, &Problem{Code: CodeMissing, Path: hk.Source.Path, Reason: "it belongs to no plugin package", Hint: "put it into plugins/PACKAGE/, beside the plugin"}
 	}
-	name := text(hk.Params, wire.ParamPlugin)
-	if name != "" {
+	if name := text(hk.Params, wire.ParamPlugin); name != "" {
 		if strings.ContainsAny(name, `/\`) {
-			return nil, &Problem{Code: CodeMissing, Path: dir, Reason: fmt.Sprintf("%q is no name of a plugin", name), Hint: "name it without its folder"}
+			return "", false, &Problem{Code: CodeMissing, Path: dir, Reason: fmt.Sprintf("%q is no name of a plugin", name), Hint: "name it without its folder"}
 		}
-		return h.unit(filepath.Join(dir, binaryName(name)))
+		return filepath.Join(dir, binaryName(name)), false, nil
 	}
 	h.mu.Lock()
-	path := h.single[dir]
+	path = h.single[dir]
 	h.mu.Unlock()
-	if _, err := os.Lstat(path); path != "" && err == nil {
-		return h.unit(path)
+	if path != "" {
+		return path, true, nil
 	}
 	path, p := single(dir)
-	if p != nil {
-		return nil, p
+	if p == nil {
+		h.mu.Lock()
+		h.single[dir] = path
+		h.mu.Unlock()
 	}
-	h.mu.Lock()
-	h.single[dir] = path
-	h.mu.Unlock()
-	return h.unit(path)
+	return path, false, p
 }
 
 // single is the one plugin of a package.

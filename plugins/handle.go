@@ -21,11 +21,7 @@ import (
 // Handle runs the hook in its plugin, which it starts if need be. It returns by
 // the end of ctx, also if the plugin does not.
 func (h *Host) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
-	u, p := h.unitOf(c.Hook)
-	if p != nil {
-		return nil, p.failure()
-	}
-	want, p := h.approval(u.path)
+	u, want, p := h.approved(c.Hook)
 	if p != nil {
 		return nil, p.failure()
 	}

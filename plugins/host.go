@@ -114,7 +114,7 @@ func (h *Host) Prewarm(ctx context.Context, hooks ...*hook.Hook) error {
 		if hk.Kind != hook.KindPlugin {
 			continue
 		}
-		u, p := h.unitOf(hk)
+		u, want, p := h.approved(hk)
 		if p != nil {
 			mu.Lock()
 			errs = append(errs, p)
@@ -126,28 +126,18 @@ func (h *Host) Prewarm(ctx context.Context, hooks ...*hook.Hook) error {
 		}
 		seen[u] = true
 		all.Go(func() {
-			if err := u.prewarm(ctx); err != nil {
+			in, err := u.acquire(ctx, want)
+			if err != nil {
 				mu.Lock()
 				errs = append(errs, err)
 				mu.Unlock()
+				return
 			}
+			u.release(in, false, false)
 		})
 	}
 	all.Wait()
 	return errors.Join(errs...)
-}
-
-func (u *unit) prewarm(ctx context.Context) error {
-	want, p := u.host.approval(u.path)
-	if p != nil {
-		return p
-	}
-	in, err := u.acquire(ctx, want)
-	if err != nil {
-		return err
-	}
-	u.release(in, false, false)
-	return nil
 }
 
 // Close ends all plugins, whatever calls are under way, and returns when nothing

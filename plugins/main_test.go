@@ -23,6 +23,7 @@ import (
 const (
 	faultVariable = "PLUGINS_TEST_FAULT"
 	hostVariable  = "PLUGINS_TEST_HOST"
+	chaosVariable = "PLUGINS_TEST_HOST_SOCKETS" // the host then does all that goes wrong
 )
 
 func TestMain(m *testing.M) {
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if dir := os.Getenv(hostVariable); dir != "" {
+		if sockets := os.Getenv(chaosVariable); sockets != "" {
+			hostInChaos(dir, sockets)
+		}
 		hostThatDies(dir)
 		return
 	}
@@ -147,21 +151,20 @@ func (b *bench) call(d do) (*hook.Output, *hook.Call, error) {
 
 func (b *bench) callOn(ctx context.Context, h *Host, d do) (*hook.Output, *hook.Call, error) {
 	b.t.Helper()
-	c := callOf(b.t, b.hook(), d)
+	c := callOf(b.hook(), d)
 	out, err := h.Handle(ctx, c)
 	return out, c, err
 }
 
-func callOf(t testing.TB, hk *hook.Hook, d do) *hook.Call {
-	t.Helper()
+func callOf(hk *hook.Hook, d do) *hook.Call {
 	raw, err := json.Marshal(d)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	in := hook.PreToolUse{ToolName: "Bash", ToolInput: raw}
 	payload, err := hook.Encode(in, in.Base)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return &hook.Call{Hook: hk, Input: in, Payload: payload, ProjectDir: "/project"}
 }
