@@ -186,8 +186,10 @@ func (b *bench) mustCall(d do) *hook.Output {
 func (b *bench) pid() int {
 	pkg, _ := b.host.Package(b.dir)
 	for _, p := range pkg.Plugins {
-		if p.PID != 0 {
-			return p.PID
+		for _, one := range p.Processes {
+			if one.Host == os.Getpid() && one.PID != 0 {
+				return one.PID
+			}
 		}
 	}
 	return 0
@@ -256,6 +258,6 @@ func hostThatDies(dir string) {
 		os.Exit(1)
 	}
 	pkg, _ := h.Package(dir)
-	fmt.Println(pkg.Plugins[0].PID, h.sockets.dir)
+	fmt.Println(pkg.Plugins[0].Processes[0].PID, h.sockets.dir)
 	time.Sleep(time.Minute)
 }

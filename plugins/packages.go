@@ -32,9 +32,10 @@ type Plugin struct {
 	Digest string // the sha256 of the file as it is now, in hex; "" = it cannot be read
 	Locked string // the digest that the lock file approves; "" = none
 	Hooks  int    // how many it described; -1 = nobody asked it yet
-	PID    int    // of its process; 0 = it does not run
 	State  State
 	Why    string // of a state that is not in order
+
+	Processes []Process // of this user's hosts, those where it runs first
 }
 
 // State is how a plugin stands, in the `plugin list` command's words.
@@ -72,12 +73,13 @@ func (h *Host) Packages(dir string) ([]Package, []hook.Diagnostic) {
 	}
 	var list []Package
 	var notes []hook.Diagnostic
+	standing := h.standing()
 	for _, e := range entries {
 		folder := filepath.Join(dir, e.Name())
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			continue
 		}
-		one, more := h.Package(folder)
+		one, more := h.inspect(folder, standing)
 		if len(one.Plugins) > 0 || len(more) > 0 {
 			list = append(list, one)
 			notes = append(notes, more...)
@@ -89,6 +91,10 @@ func (h *Host) Packages(dir string) ([]Package, []hook.Diagnostic) {
 // Package reads one package's folder. It starts nothing. The diagnostics say
 // what keeps its plugins from running.
 func (h *Host) Package(dir string) (Package, []hook.Diagnostic) {
+	return h.inspect(dir, h.standing())
+}
+
+func (h *Host) inspect(dir string, standing map[string][]Process) (Package, []hook.Diagnostic) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
@@ -100,7 +106,7 @@ func (h *Host) Package(dir string) (Package, []hook.Diagnostic) {
 		return pkg, append(notes, about(CodeMissing, dir, err, "make the folder readable").Diagnostic())
 	}
 	for _, one := range found {
-		plugin, said, p := h.plugin(one)
+		plugin, said, p := h.plugin(one, standing[one.path])
 		if p != nil {
 			notes = append(notes, p.Diagnostic())
 		}
@@ -114,8 +120,8 @@ func (h *Host) Package(dir string) (Package, []hook.Diagnostic) {
 
 // plugin is how one plugin stands, the version that it gives itself, and what
 // keeps it from running.
-func (h *Host) plugin(one binary) (Plugin, string, *Problem) {
-	row := Plugin{Name: one.name, Path: one.path, Hooks: -1, State: StateStopped}
+func (h *Host) plugin(one binary, processes []Process) (Plugin, string, *Problem) {
+	row := Plugin{Name: one.name, Path: one.path, Hooks: -1, State: StateStopped, Processes: processes}
 	row.Digest, _ = h.digests.of(one.path)
 	if lock, p := h.pins.now(); p == nil {
 		pin, _ := lock.Pin(one.path)
@@ -138,29 +144,10 @@ func (h *Host) plugin(one binary) (Plugin, string, *Problem) {
 		}
 		return row, version, p
 	}
-	h.mu.Lock()
-	u := h.units[one.path]
-	h.mu.Unlock()
-	if u != nil {
-		row.State, row.PID, row.Why = u.state()
+	if len(processes) > 0 {
+		row.State, row.Why = processes[0].State, processes[0].Why
 	}
 	return row, version, unknown
-}
-
-// state is how the plugin's process stands.
-func (u *unit) state() (State, int, string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	switch {
-	case u.current != nil && !u.current.dead():
-		return StateRunning, u.current.service.PID(), ""
-	case u.attempt != nil:
-		return StateStarting, 0, ""
-	}
-	if p := u.tries.wait(u.tries.of, u.path); p != nil {
-		return StateFailing, 0, p.Reason
-	}
-	return StateStopped, 0, ""
 }
 
 // Lock learns what hooks the plugins of a package have, and approves them: it

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -37,12 +38,7 @@ func (s *sockets) open() (string, *Problem) {
 	if s.dir != "" {
 		return s.dir, nil
 	}
-	base := s.base
-	if base == "" {
-		if base = os.TempDir(); len(base) > longestBase {
-			base = "/tmp"
-		}
-	}
+	base := s.where()
 	sweepSockets(base)
 	const hint = "make room there, or name another folder for sockets"
 	making, err := os.MkdirTemp(base, socketsMaking) // mode 0700
@@ -77,30 +73,77 @@ func (s *sockets) close() {
 	s.dir = ""
 }
 
-// sweepSockets removes the folders of this user's hosts that are gone.
-func sweepSockets(base string) {
-	entries, err := os.ReadDir(base)
-	if err != nil {
+// where is the folder that the private ones of all hosts are made in.
+func (s *sockets) where() string {
+	if s.base != "" {
+		return s.base
+	}
+	if base := os.TempDir(); len(base) <= longestBase {
+		return base
+	}
+	return "/tmp"
+}
+
+// keep writes a file into the folder, if there is one, with what content gives:
+// under a lock, so that the last writer writes what is so then.
+func (s *sockets) keep(name string, content func() ([]byte, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == "" {
 		return
 	}
-	for _, e := range entries {
-		name, isMaking := e.Name(), false
-		if len(name) <= len(socketsPrefix) || name[:len(socketsPrefix)] != socketsPrefix || !e.IsDir() {
-			continue
-		}
-		if len(name) > len(socketsMaking) && name[:len(socketsMaking)] == socketsMaking {
-			isMaking = true
-		}
-		info, err := e.Info()
-		if err != nil || foreign(info) != "" {
-			continue
-		}
-		dir := filepath.Join(base, name)
-		if isMaking && time.Since(info.ModTime()) < time.Hour {
-			continue
-		}
-		if abandoned(dir) {
-			os.RemoveAll(dir)
+	if data, err := content(); err == nil {
+		_ = writeFile(filepath.Join(s.dir, name), data)
+	}
+}
+
+// others lists the folders of this user's other hosts that live.
+func (s *sockets) others() []string {
+	s.mu.Lock()
+	own := s.dir
+	s.mu.Unlock()
+	var dirs []string
+	for _, one := range hostFolders(s.where()) {
+		if !one.making && one.dir != own && lives(one.dir) {
+			dirs = append(dirs, one.dir)
 		}
 	}
+	return dirs
+}
+
+// sweepSockets removes the folders of this user's hosts that are gone.
+func sweepSockets(base string) {
+	for _, one := range hostFolders(base) {
+		if one.making && time.Since(one.changed) < time.Hour {
+			continue
+		}
+		if abandoned(one.dir) {
+			os.RemoveAll(one.dir)
+		}
+	}
+}
+
+// hostFolder is the private folder of a host, which may be gone.
+type hostFolder struct {
+	dir     string
+	making  bool
+	changed time.Time
+}
+
+// hostFolders lists the folders that are this user's alone.
+func hostFolders(base string) []hostFolder {
+	entries, err := os.ReadDir(base)
+	if err != nil {
+		return nil
+	}
+	var all []hostFolder
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), socketsPrefix) || !e.IsDir() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && foreign(info) == "" {
+			all = append(all, hostFolder{filepath.Join(base, e.Name()), strings.HasPrefix(e.Name(), socketsMaking), info.ModTime()})
+		}
+	}
+	return all
 }

@@ -34,3 +34,6 @@ func abandoned(dir string) bool {
 	defer f.Close()
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
 }
+
+// lives reports whether the host of a folder is there.
+func lives(dir string) bool { return !abandoned(dir) }

@@ -3,6 +3,8 @@ package plugins
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -16,4 +18,19 @@ func lockFileIn(dir string) (*os.File, error) {
 func abandoned(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && time.Since(info.ModTime()) > 24*time.Hour
+}
+
+// lives reports whether a process has the number of a folder's host.
+func lives(dir string) bool {
+	number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), socketsPrefix), "-")
+	pid, err := strconv.Atoi(number)
+	if err != nil {
+		return false
+	}
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	_ = process.Release()
+	return true
 }

@@ -172,6 +172,7 @@ func (u *unit) begin(a *attempt) {
 	}
 	end := old != nil && old.retire()
 	u.mu.Unlock()
+	u.host.post()
 	close(a.done)
 	if end {
 		old.stop()
@@ -187,6 +188,7 @@ func (u *unit) watch(in *instance) {
 	u.mu.Lock()
 	u.bury(in)
 	u.mu.Unlock()
+	u.host.post()
 	in.stop()
 	u.mu.Lock()
 	delete(u.all, in)

@@ -34,7 +34,7 @@ type listedSource struct {
 func (a *app) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "Show every hook: where it is from, whether it can run, and why not",
+		Short:   "Show every hook and plugin: where it is from, whether it can run, and why not",
 		Example: "  tenterhook list\n  tenterhook list --dir ./hooks --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,14 +44,19 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			defer reg.Close()
 			list, diagnostics := reg.List(), reg.Diagnostics()
+			plugins, _ := a.plugins() // what is wrong with them, the registry says
 			if a.json {
 				hooks := make([]listedHook, len(list))
 				for i, l := range list {
 					hooks[i] = listed(l)
 				}
-				return a.printJSON(map[string]any{"hooks": hooks, "diagnostics": orEmpty(diagnostics)})
+				return a.printJSON(map[string]any{"hooks": hooks, "plugins": plugins, "diagnostics": orEmpty(diagnostics)})
 			}
 			a.printList(list)
+			if len(plugins) > 0 {
+				fmt.Fprintln(a.Out)
+				a.printPlugins(plugins)
+			}
 			a.printDiagnostics(diagnostics)
 			return nil
 		},

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,22 +55,57 @@ type listedPlugin struct {
 	Digest  string        `json:"digest"`
 	Locked  string        `json:"locked"`
 	Hooks   int           `json:"hooks"`
-	PID     int           `json:"pid"`
+	PID     int           `json:"pid"` // of the first process
 	State   plugins.State `json:"state"`
 	Why     string        `json:"why"`
+
+	Processes []plugins.Process `json:"processes"`
 }
 
-func (a *app) listPlugins(strict bool) error {
+// plugins lists the plugins of the installed packages, and what keeps them from
+// running. It starts nothing.
+func (a *app) plugins() ([]listedPlugin, []hook.Diagnostic) {
 	host := a.pluginHost()
 	defer host.Close()
 	packages, notes := host.Packages(a.pluginsDir())
 	list := []listedPlugin{}
 	for _, p := range packages {
 		for _, one := range p.Plugins {
-			list = append(list, listedPlugin{p.Name, p.Version, one.Name, one.Path, one.Digest, one.Locked, one.Hooks, one.PID, one.State, one.Why})
-			if strict && one.Why != "" {
-				a.code = exitError
+			row := listedPlugin{Package: p.Name, Version: p.Version, Name: one.Name, Path: one.Path, Digest: one.Digest, Locked: one.Locked,
+				Hooks: one.Hooks, State: one.State, Why: one.Why, Processes: orEmpty(one.Processes)}
+			if len(one.Processes) > 0 {
+				row.PID = one.Processes[0].PID
 			}
+			list = append(list, row)
+		}
+	}
+	return list, notes
+}
+
+func (a *app) printPlugins(list []listedPlugin) {
+	rows := make([][]string, len(list))
+	for i, p := range list {
+		rows[i] = []string{string(p.State), oneLine(p.Package), oneLine(p.Name), oneLine(p.Version), fmt.Sprintf("%.12s", p.Digest), pids(p.Processes), oneLine(p.Why)}
+	}
+	table(a.Out, a.styleOf(a.Out), []string{"STATE", "PACKAGE", "PLUGIN", "VERSION", "SHA256", "PID", "WHY"}, rows)
+}
+
+// pids names the processes of a plugin: each host has one of its own.
+func pids(all []plugins.Process) string {
+	var words []string
+	for _, p := range all {
+		if p.PID != 0 {
+			words = append(words, strconv.Itoa(p.PID))
+		}
+	}
+	return cmp.Or(strings.Join(words, " "), "-")
+}
+
+func (a *app) listPlugins(strict bool) error {
+	list, notes := a.plugins()
+	for _, one := range list {
+		if strict && one.Why != "" {
+			a.code = exitError
 		}
 	}
 	if strict && hook.HasErrors(notes) {
@@ -80,12 +117,7 @@ func (a *app) listPlugins(strict bool) error {
 	if len(list) == 0 {
 		fmt.Fprintf(a.Out, "no plugins in %s; a package is a folder with a tenterhook-plugin-NAME in it\n", a.pluginsDir())
 	} else {
-		style := a.styleOf(a.Out)
-		rows := make([][]string, len(list))
-		for i, p := range list {
-			rows[i] = []string{string(p.State), oneLine(p.Package), oneLine(p.Name), oneLine(p.Version), fmt.Sprintf("%.12s", p.Digest), oneLine(p.Why)}
-		}
-		table(a.Out, style, []string{"STATE", "PACKAGE", "PLUGIN", "VERSION", "SHA256", "WHY"}, rows)
+		a.printPlugins(list)
 	}
 	a.printDiagnostics(notes)
 	return nil
