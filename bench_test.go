@@ -2,6 +2,7 @@ package tenterhook_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -144,12 +146,16 @@ func BenchmarkDispatchProgramAgainstShell(b *testing.B) {
 
 func staticProgram(b *testing.B) string {
 	b.Helper()
-	dir := b.TempDir()
-	source := filepath.Join(dir, "main.go")
+	source := filepath.Join(b.TempDir(), "main.go")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	program := filepath.Join(dir, "program")
+	return build(b, source)
+}
+
+func build(b *testing.B, source string) string {
+	b.Helper()
+	program := filepath.Join(b.TempDir(), "program")
 	build := exec.Command("go", "build", "-o", program, source)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -222,6 +228,59 @@ func BenchmarkReload1000(b *testing.B) {
 			}
 		}
 	}, reload)
+}
+
+// BenchmarkLoadPackages50 loads fifty packages, each with a plugin of its own
+// that was locked, against a stat of each and the reading of the lock file.
+// "starts" counts the processes that this starts, which must be none.
+func BenchmarkLoadPackages50(b *testing.B) {
+	guard := build(b, "./examples/plugins/guard")
+	state, packages, mark := b.TempDir(), b.TempDir(), filepath.Join(b.TempDir(), "mark")
+	opts := tenterhook.Options{Workspace: b.TempDir(), PluginsDir: packages, StateDir: state,
+		Without: []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopeProject}}
+	host := plugins.New(plugins.Options{StateDir: state})
+	defer host.Close()
+	var binaries []string
+	for i := range 50 {
+		dir := filepath.Join(packages, fmt.Sprintf("pack%02d", i))
+		binaries = append(binaries, filepath.Join(dir, "tenterhook-plugin-guard"))
+		script := fmt.Sprintf("#!/bin/sh\necho %d >> %s\nexec %s\n", i, mark, guard)
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(binaries[i], []byte(script), 0o755)); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := host.Lock(b.Context(), dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+	time.Sleep(200 * time.Millisecond) // until the files' times tell one write from the next
+	starts := func() int {
+		data, err := os.ReadFile(mark)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return bytes.Count(data, []byte("\n"))
+	}
+	before := starts()
+	versus(b, func() {
+		if _, err := os.ReadFile(filepath.Join(state, "plugins.lock")); err != nil {
+			b.Fatal(err)
+		}
+		for _, path := range binaries {
+			if _, err := os.Stat(path); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}, func() {
+		reg, err := tenterhook.Open(b.Context(), opts)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n := len(reg.List()); n != 50 {
+			b.Fatal(n, reg.Diagnostics())
+		}
+		_ = reg.Close()
+	})
+	b.ReportMetric(float64(starts()-before), "starts")
 }
 
 func decodeAll(b *testing.B, dir string) {

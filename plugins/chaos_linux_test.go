@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -35,12 +36,18 @@ func TestChaosLeavesNothing(t *testing.T) {
 
 	end := time.Now().Add(length)
 	var all sync.WaitGroup
-	tally := &tally{}
+	tally, clock := &tally{}, &stallClock{}
+	all.Go(func() { clock.run(end) })
 	for range 4 {
 		all.Go(func() {
 			for time.Now().Before(end) {
-				if wrong := b.callInChaos(tally); wrong != "" {
+				stalled := clock.sum()
+				took, wrong := b.callInChaos(tally)
+				if wrong != "" {
 					t.Error(wrong)
+				}
+				if stalled = clock.sum() - stalled; took > 5*time.Second+stalled {
+					t.Errorf("a call of 700 ms took %v, of which the machine stood still for %v", took, stalled)
 				}
 			}
 		})
@@ -112,3 +119,17 @@ func openFiles(t testing.TB) int {
 	}
 	return len(all)
 }
+
+// stallClock adds up for how long this process was not let run.
+type stallClock struct{ total atomic.Int64 }
+
+func (c *stallClock) run(end time.Time) {
+	const tick = 10 * time.Millisecond
+	for time.Now().Before(end) {
+		before := time.Now()
+		time.Sleep(tick)
+		c.total.Add(int64(time.Since(before) - tick))
+	}
+}
+
+func (c *stallClock) sum() time.Duration { return time.Duration(c.total.Load()) }
