@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 
@@ -56,7 +57,10 @@ func (s *Server) Main() {
 		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr, JSONFormat: true}),
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			made := grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(maxRequest), grpc.MaxSendMsgSize(maxRequest),
-				grpc.InitialWindowSize(1<<20), grpc.InitialConnWindowSize(1<<20))...)
+				grpc.InitialWindowSize(1<<20), grpc.InitialConnWindowSize(1<<20),
+				// Goroutines that stay: a new one per call would grow its stack each
+				// time. go-plugin's own streams hold two of them for good.
+				grpc.NumStreamWorkers(uint32(runtime.NumCPU()+2)))...)
 			server.Store(made)
 			return made
 		},
