@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/tenterhook/tenterhook/internal/tomlscan"
 )
 
 // parseTOML reads TOML that was looked over first.
@@ -90,26 +92,35 @@ func tomlItems[T any](s *tomlScan, list []T, at string, line int) []*node {
 
 func index(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
-// tomlScan walks over TOML without understanding more of it than strings,
-// comments and brackets. That is enough for the lines of keys, and to stop
-// before the parser meets nesting and keys that it does not survive.
+// tomlScan is what is known of TOML before it is parsed: the line of each key.
 type tomlScan struct {
-	text      string
-	pos, line int
-	prefix    string         // the table that keys belong to
-	count     map[string]int // of the tables that a [[header]] makes
-	lines     map[string]int // by path, as .hooks.Stop[0].command
-	values    int
-	bad       *flaw
+	prefix string         // the table that keys belong to
+	count  map[string]int // of the tables that a [[header]] makes
+	lines  map[string]int // by path, as .hooks.Stop[0].command
+	bad    *flaw
 }
 
 func scanTOML(text string) *tomlScan {
-	s := &tomlScan{text: text, line: 1, count: make(map[string]int), lines: make(map[string]int)}
-	for s.pos < len(text) && s.bad == nil {
-		s.key()
-		s.rest()
+	found := &tomlScan{count: make(map[string]int), lines: make(map[string]int)}
+	values := 0
+	s := tomlscan.New(text, tomlscan.Limits{Depth: maxConfigDepth, Parts: maxKeyParts, Commas: maxConfigValues})
+	for ; s.More() && values+s.Commas() <= maxConfigValues; s.Next() {
+		parts, kind := s.Key()
+		values += len(parts)
+		if kind != tomlscan.Other {
+			found.key(parts, kind, s.Line())
+		}
 	}
-	return s
+	if values+s.Commas() > maxConfigValues {
+		found.bad = tooManyValues(s.Line())
+	}
+	switch s.Excess() {
+	case tomlscan.TooDeep:
+		found.bad = &flaw{"too_deep", s.Line(), "lists and tables are nested too deeply", "no hook needs that"}
+	case tomlscan.TooParted:
+		found.bad = &flaw{"too_deep", s.Line(), "a key has too many parts", "no hook needs that"}
+	}
+	return found
 }
 
 // maxPath is the length of a path beyond which its line is not kept: short keys
@@ -119,24 +130,9 @@ const (
 	unknownPath = "\x00"
 )
 
-// key notes the key, or the header, that a line begins with. It does not move.
-func (s *tomlScan) key() {
-	at := s.blank(s.pos)
-	header := strings.HasPrefix(s.text[at:], "[")
-	array := strings.HasPrefix(s.text[at:], "[[")
-	if header {
-		at++
-	}
-	if array {
-		at++
-	}
-	parts := s.parts(at)
-	if s.values += len(parts); s.values > maxConfigValues {
-		s.bad = tooManyValues(s.line)
-	}
-	if len(parts) == 0 {
-		return
-	}
+// key notes the line of a key, or of a header.
+func (s *tomlScan) key(parts []string, kind tomlscan.Kind, line int) {
+	header := kind != tomlscan.Value
 	if header {
 		s.prefix = ""
 	}
@@ -148,9 +144,9 @@ func (s *tomlScan) key() {
 		}
 		last := i == len(parts)-1
 		switch n := s.count[path]; {
-		case array && last:
+		case kind == tomlscan.Append && last:
 			s.count[path]++
-			s.note(path) // the first one's line is that of the list
+			s.note(path, line) // the first one's line is that of the list
 			path = index(path, n)
 		case n > 0 && header:
 			path = index(path, n-1)
@@ -159,129 +155,11 @@ func (s *tomlScan) key() {
 	if header {
 		s.prefix = path
 	}
-	s.note(path)
+	s.note(path, line)
 }
 
-func (s *tomlScan) note(path string) {
+func (s *tomlScan) note(path string, line int) {
 	if _, twice := s.lines[path]; !twice {
-		s.lines[path] = s.line
-	}
-}
-
-// parts reads the parts of the key at a place.
-func (s *tomlScan) parts(at int) []string {
-	var parts []string
-	for len(parts) <= maxKeyParts {
-		part, next := s.part(s.blank(at))
-		if next < 0 {
-			break
-		}
-		parts = append(parts, part)
-		if at = s.blank(next); !strings.HasPrefix(s.text[at:], ".") {
-			break
-		}
-		at++
-	}
-	return parts
-}
-
-// part reads one part of a key, and returns where it ends, or -1.
-func (s *tomlScan) part(at int) (string, int) {
-	if rest := s.text[at:]; rest != "" && (rest[0] == '"' || rest[0] == '\'') {
-		end := strings.IndexAny(rest[1:], rest[:1]+"\n")
-		if end < 0 || rest[1+end] == '\n' {
-			return "", -1
-		}
-		return rest[1 : 1+end], at + end + 2
-	}
-	end := at
-	for end < len(s.text) && isBareKey(s.text[end]) {
-		end++
-	}
-	if end == at {
-		return "", -1
-	}
-	return s.text[at:end], end
-}
-
-func isBareKey(c byte) bool {
-	return c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-}
-
-func (s *tomlScan) blank(at int) int {
-	for at < len(s.text) && (s.text[at] == ' ' || s.text[at] == '\t') {
-		at++
-	}
-	return at
-}
-
-// rest moves behind the statement that begins here: over its strings, and over
-// the lines of a list or table that it opens.
-func (s *tomlScan) rest() {
-	depth, dots := 0, 0
-	for s.pos < len(s.text) {
-		c := s.text[s.pos]
-		s.pos++
-		switch c {
-		case '\n':
-			s.line++
-			if depth == 0 {
-				return
-			}
-		case '#':
-			for s.pos < len(s.text) && s.text[s.pos] != '\n' {
-				s.pos++
-			}
-		case '"', '\'':
-			s.skipString(c)
-		case '[', '{':
-			dots = 0
-			if depth++; depth > maxConfigDepth {
-				s.bad = &flaw{"too_deep", s.line, "lists and tables are nested too deeply", "no hook needs that"}
-				return
-			}
-		case ']', '}':
-			depth = max(0, depth-1)
-		case '=':
-			dots = 0
-		case ',':
-			dots = 0
-			if s.values++; s.values > maxConfigValues {
-				s.bad = tooManyValues(s.line)
-				return
-			}
-		case '.':
-			if dots++; dots >= maxKeyParts {
-				s.bad = &flaw{"too_deep", s.line, "a key has too many parts", "no hook needs that"}
-				return
-			}
-		}
-	}
-}
-
-// skipString moves behind the string whose first quote was read. One that is
-// not closed is for the parser to complain about.
-func (s *tomlScan) skipString(quote byte) {
-	end, long := string(quote), strings.Repeat(string(quote), 3)
-	if strings.HasPrefix(s.text[s.pos-1:], long) {
-		s.pos += 2
-		end = long
-	}
-	for s.pos < len(s.text) {
-		switch c := s.text[s.pos]; {
-		case strings.HasPrefix(s.text[s.pos:], end):
-			s.pos += len(end)
-			for end == long && s.pos < len(s.text) && s.text[s.pos] == quote {
-				s.pos++ // a long string may end in quotes of its own
-			}
-			return
-		case c == '\n' && end != long:
-			return
-		case c == '\n':
-			s.line++
-		case c == '\\' && quote == '"' && s.pos+1 < len(s.text) && s.text[s.pos+1] != '\n':
-			s.pos++
-		}
-		s.pos++
+		s.lines[path] = line
 	}
 }

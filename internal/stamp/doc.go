@@ -2,6 +2,6 @@
 // was read.
 //
 // It serves all stages that keep what they made of a file: package trust its
-// verdicts, package registry its parsed definitions. It imports nothing of this
-// project.
+// verdicts, package registry its parsed definitions, package plugins the digests
+// of executables, in a file too. It imports nothing of this project.
 package stamp

@@ -7,8 +7,8 @@ import "time"
 // ticks each few milliseconds, and on some file systems in whole seconds.
 func (s Stamp) Young(now time.Time) bool {
 	tick := 100 * time.Millisecond
-	if s.ctime%int64(time.Second) == 0 {
+	if s.Ctime%int64(time.Second) == 0 {
 		tick = 2100 * time.Millisecond
 	}
-	return s.ctime > now.Add(-tick).UnixNano()
+	return s.Ctime > now.Add(-tick).UnixNano()
 }

@@ -1,6 +1,7 @@
 package stamp
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,7 +24,7 @@ func TestYoungIsWhatTheFileSystemsClockCannotTellApart(t *testing.T) {
 		{"from the future", at.Add(time.Hour + 1), 0, true},
 	}
 	for _, test := range tests {
-		s := Stamp{ctime: test.ctime.UnixNano()}
+		s := Stamp{Ctime: test.ctime.UnixNano()}
 		if got := s.Young(at.Add(test.after)); got != test.young {
 			t.Errorf("%s: young %v", test.name, got)
 		}
@@ -70,5 +71,24 @@ func TestStampIsAnotherForAnotherFileAndForALink(t *testing.T) {
 	}
 	if _, err := Of(name, true); err == nil {
 		t.Error("a file that is gone has a stamp")
+	}
+}
+
+func TestStampThatWasKeptIsTheSame(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(name, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at, err := Of(name, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept Stamp
+	if err := json.Unmarshal(data, &kept); err != nil || kept != at {
+		t.Errorf("%s was kept of %+v: %+v, %v", data, at, kept, err)
 	}
 }

@@ -9,16 +9,20 @@ import (
 )
 
 // Stamp is a file's identity. A write, a rename, a change of mode or owner each
-// make it another one; no program can set ctime back.
+// make it another one; no program can set ctime back. Stamps are compared with
+// ==, and may be kept as JSON. The zero Stamp is no file's.
 type Stamp struct {
-	dev, ino           uint64
-	size, mtime, ctime int64 // times in nanoseconds
-	mode               uint32
+	Dev   uint64 `json:"dev"`
+	Inode uint64 `json:"inode"`
+	Size  int64  `json:"size"`
+	Mtime int64  `json:"mtime"` // in nanoseconds
+	Ctime int64  `json:"ctime"` // in nanoseconds
+	Mode  uint32 `json:"mode"`  // as the system has it
 }
 
 func from(st *unix.Stat_t) Stamp {
-	return Stamp{dev: uint64(st.Dev), ino: st.Ino, size: st.Size,
-		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), mode: uint32(st.Mode)}
+	return Stamp{Dev: uint64(st.Dev), Inode: st.Ino, Size: st.Size,
+		Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), Mode: uint32(st.Mode)}
 }
 
 // Of is the stamp of what path leads to, or of a link itself. Its error is

@@ -6,21 +6,25 @@ import (
 )
 
 // Stamp is what tells that a file changed: less than elsewhere, a program can
-// set both back.
+// set both back. Stamps are compared with ==, and may be kept as JSON.
+// The zero Stamp is no file's.
 type Stamp struct {
-	size, mtime, ctime int64 // times in nanoseconds; ctime is the same as mtime
-	mode               fs.FileMode
+	Size  int64       `json:"size"`
+	Mtime int64       `json:"mtime"` // in nanoseconds
+	Ctime int64       `json:"ctime"` // the same as Mtime
+	Mode  fs.FileMode `json:"mode"`
 }
 
 func from(info fs.FileInfo) Stamp {
 	at := info.ModTime().UnixNano()
-	s := Stamp{size: info.Size(), mtime: at, ctime: at, mode: info.Mode()}
+	s := Stamp{Size: info.Size(), Mtime: at, Ctime: at, Mode: info.Mode()}
 	if info.IsDir() {
-		s.size = 0
+		s.Size = 0
 	}
 	return s
 }
 
+// Of is the stamp of what path leads to, or of a link itself.
 func Of(path string, follow bool) (Stamp, error) {
 	stat := os.Lstat
 	if follow {
