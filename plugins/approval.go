@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"sync"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
 // approval says what of an executable may run: its bytes as they are now, if
@@ -41,7 +43,7 @@ type pins struct {
 	path string
 
 	mu    sync.Mutex
-	stamp stamp
+	stamp stamp.Stamp
 	lock  *Lock
 }
 
@@ -49,7 +51,7 @@ var noLock = &Lock{}
 
 // now returns the lock, which must not be changed.
 func (p *pins) now() (*Lock, *Problem) {
-	s, _, err := stampOf(p.path)
+	s, err := stampOf(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return noLock, nil
 	}
@@ -63,7 +65,7 @@ func (p *pins) now() (*Lock, *Problem) {
 	if problem != nil {
 		return nil, problem
 	}
-	if p.lock = nil; !s.young(read) {
+	if p.lock = nil; !s.Young(read) {
 		p.stamp, p.lock = s, lock
 	}
 	return lock, nil

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
 // copies holds the executables that run: private copies of what was approved,
@@ -19,7 +21,7 @@ type copies struct {
 	dir string
 
 	mu       sync.Mutex
-	verified map[string]stamp // by path of the copy
+	verified map[string]stamp.Stamp // by path of the copy
 }
 
 // unused is how long a copy stays that no host started.
@@ -65,8 +67,11 @@ func (c *copies) private() error {
 // intact reports whether a copy is there and has the digest. One that was read
 // by this process costs a stat.
 func (c *copies) intact(path, want string) bool {
-	s, info, err := stampOf(path)
-	if err != nil || checkBinary(path, info) != nil {
+	s, err := stampOf(path)
+	if err != nil {
+		return false
+	}
+	if info, err := os.Lstat(path); err != nil || checkBinary(path, info) != nil {
 		return false
 	}
 	if have, ok := c.verified[path]; ok && have == s {
@@ -81,11 +86,11 @@ func (c *copies) intact(path, want string) bool {
 	if sum, err := digestOf(f); err != nil || sum != want {
 		return false
 	}
-	after, _, err := stampOf(path)
+	after, err := stampOf(path)
 	if err != nil || after != s {
 		return false
 	}
-	if !after.young(now) {
+	if !after.Young(now) {
 		c.verified[path] = after
 	}
 	return true

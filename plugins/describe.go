@@ -39,23 +39,34 @@ func (h *Host) Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic) {
 	here := make(map[string]bool)
 	for _, one := range found {
 		here[one.path] = true
-		more, p := h.described(pkg, one, lock)
-		hooks = append(hooks, more...)
-		if p != nil {
-			notes = append(notes, p.Diagnostic())
-		}
 	}
 	for _, path := range lock.Binaries() {
-		if filepath.Dir(path) != dir || here[path] {
-			continue
+		if filepath.Dir(path) == dir && !here[path] {
+			found = append(found, binary{nameIn(path), path}) // it is gone, and its hooks are not
 		}
-		more, p := h.described(pkg, binary{nameIn(path), path}, lock)
+	}
+	for _, one := range found {
+		more, p := h.described(pkg, one, lock)
 		hooks = append(hooks, more...)
+		notes = append(notes, strangeEvents(more)...)
 		if p != nil {
 			notes = append(notes, p.Diagnostic())
 		}
 	}
 	return hooks, notes
+}
+
+// strangeEvents warns of events that nobody knows and that are no misspellings:
+// the host may fire them.
+func strangeEvents(hooks []*hook.Hook) []hook.Diagnostic {
+	var notes []hook.Diagnostic
+	for _, hk := range hooks {
+		if _, known := hook.Lookup(hk.Event); !known && hk.State != hook.StateInvalid {
+			notes = append(notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "unknown_event", Hook: hk.ID, Path: hk.Source.Path,
+				Message: fmt.Sprintf("no event %q is known", hk.Event), Hint: "the hook runs if the host fires an event of that name"})
+		}
+	}
+	return notes
 }
 
 // described are the hooks of one plugin, and what keeps it from running.
@@ -71,7 +82,7 @@ func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Pro
 			p = wrong
 		}
 		if p.Code == CodeNew {
-			p.Reason = fmt.Sprintf("nobody asked the plugin of package %s yet which hooks it has", pkg)
+			p.Reason = fmt.Sprintf("nobody asked the plugin of package %s yet which hooks it has", wire.FirstLine(pkg))
 		}
 		return nil, p
 	}
@@ -157,18 +168,26 @@ func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.Describe
 	if _, err := wire.Hooks(one.name, d); err != nil {
 		return nil, undescribed(one.path, err)
 	}
-	data, err := protojson.Marshal(d)
-	if err == nil {
-		err = writeFile(h.descriptionPath(sum), data)
-	}
-	if err != nil {
+	if err := h.keepDescription(sum, d); err != nil {
 		return nil, about(CodeState, h.descriptionPath(sum), err, "make the state folder writable for this user")
 	}
 	return d, nil
 }
 
-// maxDescription bounds what a plugin says of itself, in bytes.
-const maxDescription = 4 << 20
+// What a plugin says of itself is bounded, in bytes; as JSON a byte takes up to
+// six.
+const (
+	maxDescription = 4 << 20
+	maxKept        = 8 * maxDescription
+)
+
+func (h *Host) keepDescription(sum string, d *proto.DescribeResponse) error {
+	data, err := protojson.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return writeFile(h.descriptionPath(sum), data)
+}
 
 // recall is what the plugin with this digest said of itself.
 func (h *Host) recall(path, sum string) (*proto.DescribeResponse, *Problem) {
@@ -176,19 +195,25 @@ func (h *Host) recall(path, sum string) (*proto.DescribeResponse, *Problem) {
 	if sum == "" {
 		return nil, fresh
 	}
-	data, err := readFile(h.descriptionPath(sum), 2*maxDescription)
+	data, err := readFile(h.descriptionPath(sum), maxKept)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			fresh.Err, fresh.Reason = err, "what it said of itself cannot be read: "+bare(err)
 		}
 		return nil, fresh
 	}
-	d := &proto.DescribeResponse{}
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, d); err != nil {
+	d, err := parseDescription(data)
+	if err != nil {
 		fresh.Err, fresh.Reason = err, "what it said of itself cannot be read any more"
 		return nil, fresh
 	}
 	return d, nil
+}
+
+// parseDescription reads what keepDescription wrote.
+func parseDescription(data []byte) (*proto.DescribeResponse, error) {
+	d := &proto.DescribeResponse{}
+	return d, (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, d)
 }
 
 func (h *Host) descriptionPath(sum string) string {

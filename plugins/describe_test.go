@@ -3,8 +3,6 @@ package plugins
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -90,66 +88,5 @@ func TestDamagedLockApprovesNothing(t *testing.T) {
 		}
 		_, _, err := b.call(do{Do: "version"})
 		expectCode(t, err, CodeLock)
-	}
-}
-
-// The packages of the Node example are looked for beside it, or in the folder
-// that PLUGINS_TEST_NODE names.
-func TestPluginInNodeDenies(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed")
-	}
-	example, err := filepath.Abs("../examples/plugins/node-secrets")
-	if err != nil {
-		t.Fatal(err)
-	}
-	modules := filepath.Join(example, "node_modules")
-	if dir := os.Getenv("PLUGINS_TEST_NODE"); dir != "" {
-		modules = filepath.Join(dir, "node_modules")
-	}
-	if _, err := os.Stat(filepath.Join(modules, "@grpc", "grpc-js")); err != nil {
-		t.Skip("the example's packages are not installed: run npm install in", example)
-	}
-	b := newBench(t, func(o *Options) { o.Environ = append(o.Environ, "PATH="+filepath.Dir(node)+":"+os.Getenv("PATH")) })
-	for _, name := range []string{"hook.proto", "package.json", "tenterhook-plugin-secrets"} {
-		data, err := os.ReadFile(filepath.Join(example, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(b.dir, name), data, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(modules, filepath.Join(b.dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
-		t.Fatal(err, b.log)
-	}
-	hooks, notes := b.host.Describe("secrets", b.dir)
-	if len(hooks) != 1 || len(notes) != 0 {
-		t.Fatal(hooks, notes)
-	}
-	in := hook.PreToolUse{ToolName: "Write", ToolInput: json.RawMessage(`{"content":"AKIA0123456789ABCDEF"}`)}
-	payload, err := hook.Encode(in, in.Base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 20 { // with unknown fields in every other one
-		out, err := b.host.Handle(t.Context(), &hook.Call{Hook: hooks[0], Input: in, Payload: payload})
-		if err != nil || out.Verdict != hook.Deny {
-			t.Fatalf("got %+v, %v", out, err)
-		}
-	}
-}
-
-func TestExampleHasTheContract(t *testing.T) {
-	want, err := os.ReadFile("proto/hook.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile("../examples/plugins/node-secrets/hook.proto"); err != nil || string(got) != string(want) {
-		t.Errorf("the example's hook.proto is another one: copy plugins/proto/hook.proto there (%v)", err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
 // digests knows the sha256 of files. That of a file that did not change costs a
@@ -21,8 +23,8 @@ type digests struct {
 }
 
 type digest struct {
-	Stamp  stamp  `json:"stamp"`
-	SHA256 string `json:"sha256"` // hex
+	Stamp  stamp.Stamp `json:"stamp"`
+	SHA256 string      `json:"sha256"` // hex
 }
 
 // maxDigests bounds the file that keeps them, in bytes.
@@ -30,7 +32,7 @@ const maxDigests = 4 << 20
 
 // of returns the digest of an executable, which it also checks.
 func (d *digests) of(path string) (string, *Problem) {
-	s, info, err := stampOf(path)
+	s, err := stampOf(path)
 	if err != nil {
 		return "", about(CodeMissing, path, err, "install the package again, or take its hooks out")
 	}
@@ -41,7 +43,11 @@ func (d *digests) of(path string) (string, *Problem) {
 	have, ok := d.known[path]
 	d.mu.Unlock()
 	if ok && have.Stamp == s {
-		return have.SHA256, nil // it was checked then; its stamp has its mode and owner
+		return have.SHA256, nil // it was checked then; its stamp has its mode, and a new owner makes it another
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", about(CodeMissing, path, err, "install the package again, or take its hooks out")
 	}
 	if p := checkBinary(path, info); p != nil {
 		return "", p
@@ -51,7 +57,7 @@ func (d *digests) of(path string) (string, *Problem) {
 		return "", about(CodeUnsafe, path, err, "make it readable for this user")
 	}
 	defer f.Close()
-	before, err := f.Stat()
+	opened, err := stamp.OfFile(f)
 	if err != nil {
 		return "", about(CodeUnsafe, path, err, "")
 	}
@@ -60,8 +66,9 @@ func (d *digests) of(path string) (string, *Problem) {
 	if err != nil {
 		return "", about(CodeUnsafe, path, err, "")
 	}
-	if after, _, err := stampOf(path); err == nil && after == newStamp(before) && !after.young(now) {
-		d.keep(path, digest{after, sum})
+	// What was checked, what was read and what lies there now are one file.
+	if after, err := stampOf(path); err == nil && opened == s && after == s && !s.Young(now) {
+		d.keep(path, digest{s, sum})
 	}
 	return sum, nil
 }
@@ -94,11 +101,20 @@ func (d *digests) keep(path string, one digest) {
 }
 
 func (d *digests) load() map[string]digest {
-	known := make(map[string]digest)
-	if data, err := readFile(d.path, maxDigests); err == nil {
-		if json.Unmarshal(data, &known) != nil || known == nil {
-			known = make(map[string]digest)
-		}
+	data, err := readFile(d.path, maxDigests)
+	if err != nil {
+		return make(map[string]digest)
 	}
+	return parseDigests(data)
+}
+
+// parseDigests reads the file that keeps digests. It is a memory and no more:
+// what is wrong with it costs another reading of the executables.
+func parseDigests(data []byte) map[string]digest {
+	known := make(map[string]digest)
+	if json.Unmarshal(data, &known) != nil || known == nil {
+		return make(map[string]digest)
+	}
+	maps.DeleteFunc(known, func(_ string, one digest) bool { return !isDigest(one.SHA256) })
 	return known
 }

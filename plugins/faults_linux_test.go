@@ -29,13 +29,30 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(state, "Z")
 }
 
+// freeze stops a process, and returns when all its threads stand still: until
+// then another one may still answer.
+func freeze(t testing.TB, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 15*time.Second, "the stop of all threads", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, path := range threads {
+			stat, err := os.ReadFile(path)
+			if _, state, _ := strings.Cut(string(stat), ") "); err == nil && !strings.HasPrefix(state, "T") {
+				return false
+			}
+		}
+		return err == nil && len(threads) > 0
+	})
+}
+
 func TestG1StoppedPluginIsKilledAndStartedAnew(t *testing.T) {
 	b := newBench(t, func(o *Options) { o.HealthTimeout = 300 * time.Millisecond }).good()
 	b.mustCall(do{Do: "version"})
 	pid := b.pid()
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	freeze(t, pid)
 	within(t, 2*time.Second, "the call", func() {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, hook.ErrTimeout)
 		defer cancel()
@@ -54,7 +71,7 @@ func TestG1ShutdownOfAStoppedPluginIsBounded(t *testing.T) {
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
 	pid := b.pid()
-	syscall.Kill(pid, syscall.SIGSTOP)
+	freeze(t, pid)
 	within(t, 4*time.Second, "Close", func() { b.host.Close() })
 	if alive(pid) {
 		t.Error("it is still there")
@@ -65,7 +82,7 @@ func TestG1PluginThatWasIdleForLongIsCheckedBeforeACall(t *testing.T) {
 	b := newBench(t, func(o *Options) { o.HealthTimeout, o.IdleCheck = 300*time.Millisecond, 50*time.Millisecond }).good()
 	b.mustCall(do{Do: "version"})
 	pid := b.pid()
-	syscall.Kill(pid, syscall.SIGSTOP)
+	freeze(t, pid)
 	time.Sleep(100 * time.Millisecond)
 	b.mustCall(do{Do: "version"}) // and never sees the stopped one
 	if got := b.pid(); got == pid {

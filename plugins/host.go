@@ -15,6 +15,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/stamp"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
@@ -89,7 +90,7 @@ func New(o Options) *Host {
 	h := &Host{
 		options: o,
 		digests: &digests{path: filepath.Join(state, "digests.json")},
-		copies:  &copies{dir: filepath.Join(state, "run"), verified: make(map[string]stamp)},
+		copies:  &copies{dir: filepath.Join(state, "run"), verified: make(map[string]stamp.Stamp)},
 		sockets: &sockets{base: o.SocketDir},
 		pins:    pins{path: o.LockFile},
 		units:   make(map[string]*unit),

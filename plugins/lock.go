@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/stamp"
+	"github.com/tenterhook/tenterhook/plugins/internal/wire"
 )
 
 // Lock is a lock file: which bytes of which plugins somebody approved. A plugin
@@ -19,7 +23,8 @@ import (
 // the two can move together. A Lock is for one goroutine.
 type Lock struct {
 	path string
-	pins map[string]Pin
+	read stamp.Stamp    // of the file that was read; zero = there was none
+	pins map[string]Pin // by the path of the executable
 }
 
 // Pin approves one plugin.
@@ -55,77 +60,161 @@ func readLock(path string) (*Lock, *Problem) {
 	if err != nil {
 		return nil, about(CodeLock, path, err, "give its full path")
 	}
-	l := &Lock{path: abs, pins: make(map[string]Pin)}
-	data, err := readFile(abs, maxLock)
+	at, err := stampOf(abs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return l, nil
+		return &Lock{path: abs, pins: make(map[string]Pin)}, nil
 	}
-	const hint = "restore it, or remove it and approve the plugins again with: tenterhook plugin lock"
+	data, err := readFile(abs, maxLock)
 	if err != nil {
-		return nil, about(CodeLock, abs, err, hint)
+		return nil, about(CodeLock, abs, err, restoreLock)
 	}
+	l, p := parseLock(abs, data)
+	if p == nil {
+		l.read = at
+	}
+	return l, p
+}
+
+const restoreLock = "restore it, or remove it and approve the plugins again with: tenterhook plugin lock"
+
+// parseLock reads a lock file's text. What this host would not write back is an
+// error: an approval must not be lost by another one.
+func parseLock(path string, data []byte) (*Lock, *Problem) {
+	l := &Lock{path: path, pins: make(map[string]Pin)}
 	wrong := func(reason string) (*Lock, *Problem) {
-		return nil, &Problem{Code: CodeLock, Path: abs, Reason: reason, Hint: hint}
+		return nil, &Problem{Code: CodeLock, Path: path, Reason: wire.FirstLine(reason), Hint: restoreLock}
 	}
 	if err := hook.CheckJSON(data); err != nil {
 		return wrong(err.Error())
 	}
 	var file lockFile
-	if err := json.Unmarshal(data, &file); err != nil {
-		return wrong(err.Error())
-	}
-	if file.Version != lockVersion {
+	err := json.Unmarshal(data, &file)
+	if file.Version != lockVersion && (err == nil || file.Version > lockVersion) {
 		return wrong(fmt.Sprintf("it is of version %d, this host reads %d", file.Version, lockVersion))
 	}
+	if err == nil {
+		err = onlyKnown(data)
+	}
+	if err != nil {
+		return wrong(err.Error())
+	}
 	for name, pin := range file.Plugins {
-		if raw, err := hex.DecodeString(pin.SHA256); err != nil || len(raw) != 32 || pin.SHA256 != strings.ToLower(pin.SHA256) {
-			return wrong(fmt.Sprintf("the sha256 of %q is none", name))
+		if !isDigest(pin.SHA256) {
+			return wrong(fmt.Sprintf("the sha256 of %q is none", wire.FirstLine(name)))
 		}
-		l.pins[name] = pin
+		binary, ok := l.binary(name)
+		if !ok {
+			return wrong(fmt.Sprintf("%q is no plugin's path: want a full one, or one below the lock file's folder", wire.FirstLine(name)))
+		}
+		if _, twice := l.Pin(binary); twice {
+			return wrong(fmt.Sprintf("it names %q twice, in two ways", wire.FirstLine(binary)))
+		}
+		l.Set(binary, pin)
 	}
 	return l, nil
 }
 
+// onlyKnown refuses keys that a Lock has no room for, and those that are known
+// in another case alone, which encoding/json takes.
+func onlyKnown(data []byte) error {
+	check := func(object []byte, known ...string) (map[string]json.RawMessage, error) {
+		var keys map[string]json.RawMessage
+		if err := json.Unmarshal(object, &keys); err != nil {
+			return nil, err
+		}
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			if !slices.Contains(known, key) {
+				return nil, fmt.Errorf("the key %q is not known", wire.FirstLine(key))
+			}
+		}
+		return keys, nil
+	}
+	top, err := check(data, "version", "plugins")
+	if err != nil {
+		return err
+	}
+	var pins map[string]json.RawMessage
+	if raw, ok := top["plugins"]; ok {
+		if err := json.Unmarshal(raw, &pins); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		if _, err := check(pins[name], "sha256", "version", "env"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isDigest reports whether s is a sha256 in hex, in the one way that it is
+// written here: it names files, too.
+func isDigest(s string) bool {
+	raw, err := hex.DecodeString(s)
+	return err == nil && len(raw) == sha256.Size && s == strings.ToLower(s)
+}
+
 // Pin returns the approval of a plugin, by the path of its executable.
 func (l *Lock) Pin(binary string) (Pin, bool) {
-	pin, ok := l.pins[l.key(binary)]
+	pin, ok := l.pins[filepath.Clean(binary)]
 	return pin, ok
 }
 
 // Set approves a plugin, in the place of what was approved before.
-func (l *Lock) Set(binary string, pin Pin) { l.pins[l.key(binary)] = pin }
+func (l *Lock) Set(binary string, pin Pin) { l.pins[filepath.Clean(binary)] = pin }
 
 // Remove takes an approval back, and reports whether there was one.
 func (l *Lock) Remove(binary string) bool {
-	_, had := l.pins[l.key(binary)]
-	delete(l.pins, l.key(binary))
+	_, had := l.Pin(binary)
+	delete(l.pins, filepath.Clean(binary))
 	return had
 }
 
 // Binaries lists the paths of the plugins with an approval, in order.
-func (l *Lock) Binaries() []string {
-	var paths []string
-	for _, key := range slices.Sorted(maps.Keys(l.pins)) {
-		path := filepath.FromSlash(key)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(l.path), path)
-		}
-		paths = append(paths, path)
-	}
-	return paths
-}
+func (l *Lock) Binaries() []string { return slices.Sorted(maps.Keys(l.pins)) }
 
 // Write puts the lock in the place of its file, whole or not at all, readable
-// by this user alone.
+// by this user alone. It refuses where the file is not the one that was read any
+// more: somebody else's approval, or the end of one, would be lost.
 func (l *Lock) Write() error {
-	data, err := json.MarshalIndent(lockFile{lockVersion, l.pins}, "", "  ")
-	if err != nil {
-		return err
+	now, err := stampOf(l.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return about(CodeLock, l.path, err, "make its folder readable for this user")
 	}
-	if err := writeFile(l.path, append(data, '\n')); err != nil {
+	if now != l.read {
+		return &Problem{Code: CodeLock, Path: l.path, Reason: "it was changed since it was read", Hint: "try again"}
+	}
+	data, p := l.encode()
+	if p != nil {
+		return p
+	}
+	if err := writeFile(l.path, data); err != nil {
 		return about(CodeLock, l.path, err, "make its folder writable for this user")
 	}
+	if l.read, err = stampOf(l.path); err != nil {
+		return about(CodeLock, l.path, err, "")
+	}
 	return nil
+}
+
+// encode is the file's text, which parseLock reads.
+func (l *Lock) encode() ([]byte, *Problem) {
+	file := lockFile{lockVersion, make(map[string]Pin, len(l.pins))}
+	for binary, pin := range l.pins {
+		if !utf8.ValidString(binary) {
+			return nil, &Problem{Code: CodeLock, Path: l.path, Reason: fmt.Sprintf("it cannot name %q, whose path is no UTF-8", wire.FirstLine(binary)),
+				Hint: "rename the plugin, or its folder"}
+		}
+		file.Plugins[l.key(binary)] = pin
+	}
+	data, err := json.MarshalIndent(file, "", "  ")
+	if err != nil {
+		return nil, about(CodeLock, l.path, err, "")
+	}
+	if data = append(data, '\n'); len(data) > maxLock {
+		return nil, &Problem{Code: CodeLock, Path: l.path, Reason: fmt.Sprintf("it would be larger than %d bytes", maxLock), Hint: "take out what is not in use"}
+	}
+	return data, nil
 }
 
 // key names a plugin in the file.
@@ -133,7 +222,19 @@ func (l *Lock) key(binary string) string {
 	if rel, err := filepath.Rel(filepath.Dir(l.path), binary); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
-	return filepath.ToSlash(binary)
+	return filepath.ToSlash(filepath.Clean(binary))
+}
+
+// binary is the path of the plugin that the file names so.
+func (l *Lock) binary(key string) (string, bool) {
+	path := filepath.FromSlash(key)
+	switch {
+	case filepath.IsAbs(path):
+		return filepath.Clean(path), true
+	case filepath.IsLocal(path):
+		return filepath.Join(filepath.Dir(l.path), path), true
+	}
+	return "", false
 }
 
 func notApproved(path, have, want string) *Problem {

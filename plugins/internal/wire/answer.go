@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,7 @@ func Read(rd dialect.Reader, c *hook.Call, r *proto.HandleResponse) (*hook.Outpu
 	stderr := Text(r.GetStderr())
 	if r.GetPanicked() {
 		c.Report.Stderr = stderr
-		return nil, &hook.Error{Failure: hook.FailurePanic, Reason: "it panicked: " + FirstLine(stderr),
+		return nil, &hook.Error{Failure: hook.FailurePanic, Reason: "it panicked: " + FirstLine(r.GetStderr()),
 			Hint: "the stack is in the plugin's log"}
 	}
 	if r.GetExitCode() != 0 || stderr != "" {
@@ -25,8 +26,16 @@ func Read(rd dialect.Reader, c *hook.Call, r *proto.HandleResponse) (*hook.Outpu
 		return nil, &hook.Error{Failure: hook.FailureOutput, Reason: "a plugin's answer cannot hand itself off",
 			Hint: "declare the hook async"}
 	}
+	var failed *hook.Error
+	if errors.As(err, &failed) {
+		failed.Reason = line(failed.Reason, maxReason)
+	}
 	return out, err
 }
+
+// maxReason bounds the words for a failure, in bytes: the plugin's own are among
+// them.
+const maxReason = 1000
 
 // maxReport is how much of a text goes into a report, in bytes.
 const maxReport = 8 << 10
@@ -42,8 +51,9 @@ func Text(s string) string {
 
 // FirstLine is the first line of what a plugin said, short enough for an error
 // and without characters that move a terminal.
-func FirstLine(s string) string {
-	const most = 200
+func FirstLine(s string) string { return line(s, 200) }
+
+func line(s string, most int) string {
 	s = strings.TrimSpace(s)
 	s, _, _ = strings.Cut(s, "\n")
 	if len(s) > most {

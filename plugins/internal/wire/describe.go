@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -31,17 +32,23 @@ const (
 func Describe(h *hook.Hook) *proto.Hook {
 	d := &proto.Hook{
 		Name: h.Name, Event: string(h.Event), Description: h.Description, Matcher: h.Matcher, If: h.If,
-		TimeoutMs: h.Timeout.Milliseconds(), OnFailure: string(h.OnFailure), Priority: int32(h.Priority),
+		TimeoutMs: millis(h.Timeout), OnFailure: string(h.OnFailure), Priority: narrow(h.Priority),
 		Rewrites: h.Rewrites, Async: h.Async, Once: h.Once, StatusMessage: h.StatusMessage,
 	}
 	if r := h.Requires; len(r.Bins)+len(r.AnyBins)+len(r.Envs)+len(r.OS) > 0 {
 		d.Requires = &proto.Requires{Bins: r.Bins, AnyBins: r.AnyBins, Envs: r.Envs, Os: r.OS}
 	}
 	if b := h.Breaker; b != (hook.BreakerSettings{}) {
-		d.Breaker = &proto.Breaker{Failures: int32(b.Failures), CooldownMs: b.Cooldown.Milliseconds()}
+		d.Breaker = &proto.Breaker{Failures: narrow(b.Failures), CooldownMs: millis(b.Cooldown)}
 	}
 	return d
 }
+
+// millis keeps a time that is shorter than a millisecond from becoming none.
+func millis(d time.Duration) int64 { return cmp.Or(d.Milliseconds(), int64(cmp.Compare(d, 0))) }
+
+// narrow keeps the order of numbers that are too large.
+func narrow(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 // Hooks reads the hooks of a description. What is wrong with one makes it
 // invalid, and Why says it; the others are unharmed. An error is a description
@@ -126,7 +133,7 @@ func read(plugin string, d *proto.Hook) *hook.Hook {
 	switch h.OnFailure {
 	case "", hook.FailureContinue, hook.FailureBlock:
 	default:
-		h.State, h.Why = hook.StateInvalid, fmt.Sprintf("its on_failure is %q: want block or continue", h.OnFailure)
+		h.State, h.Why = hook.StateInvalid, fmt.Sprintf("its on_failure is %q: want block or continue", FirstLine(d.GetOnFailure()))
 		h.OnFailure = hook.FailureBlock // what it meant was no plain continue
 	}
 	return h

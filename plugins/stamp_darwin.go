@@ -1,5 +1,0 @@
-package plugins
-
-import "syscall"
-
-func changed(st *syscall.Stat_t) int64 { return st.Ctimespec.Nano() }
