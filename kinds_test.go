@@ -178,6 +178,16 @@ func TestBinaryOfAPackageDenies(t *testing.T) {
 	if changed, err := reg.Reload(t.Context()); err != nil || changed.Any() {
 		t.Errorf("a reload without changes: %+v %v", changed, err)
 	}
+	state := func() plugins.State {
+		pkg, _ := host.Package(dir)
+		return pkg.Plugins[0].State
+	}
+	if s := state(); s != plugins.StateStopped {
+		t.Errorf("before anything needs it: %v", s)
+	}
+	if err := reg.Prewarm(t.Context()); err != nil || state() != plugins.StateRunning {
+		t.Errorf("prewarmed: %v %v", state(), err)
+	}
 	out, err := reg.Dispatch(t.Context(), hook.PreToolUse{ToolName: "Bash", ToolInput: json.RawMessage(`{"command": "rm -rf /"}`)})
 	if err != nil || out.Verdict != hook.Deny || out.Results[0].Status != hook.StatusBlocked {
 		t.Errorf("%v %+v", err, out)

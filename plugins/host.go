@@ -3,7 +3,6 @@ package plugins
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -103,42 +102,19 @@ func New(o Options) *Host {
 	return h
 }
 
-// Prewarm starts the plugins of hooks, side by side, so that the first call does
-// not wait for that. It returns when all run or failed; hooks of other kinds are
-// passed over. The error joins those of the plugins.
-func (h *Host) Prewarm(ctx context.Context, hooks ...*hook.Hook) error {
-	var mu sync.Mutex
-	var errs []error
-	var all sync.WaitGroup
-	seen := make(map[*unit]bool)
-	for _, hk := range hooks {
-		if hk.Kind != hook.KindPlugin {
-			continue
-		}
-		u, want, p := h.approved(hk)
-		if p != nil {
-			mu.Lock()
-			errs = append(errs, p)
-			mu.Unlock()
-			continue
-		}
-		if seen[u] {
-			continue
-		}
-		seen[u] = true
-		all.Go(func() {
-			in, err := u.acquire(ctx, want)
-			if err != nil {
-				mu.Lock()
-				errs = append(errs, err)
-				mu.Unlock()
-				return
-			}
-			u.release(in, false, false)
-		})
+// Prewarm starts the plugin of a hook, so that the first call does not wait for
+// that. It returns when the plugin runs or has failed, or at the end of ctx.
+func (h *Host) Prewarm(ctx context.Context, hk *hook.Hook) error {
+	u, want, p := h.approved(hk)
+	if p != nil {
+		return p.failure()
 	}
-	all.Wait()
-	return errors.Join(errs...)
+	in, err := u.acquire(ctx, want)
+	if err != nil {
+		return err
+	}
+	u.release(in, false, false)
+	return nil
 }
 
 // Close ends all plugins, whatever calls are under way, and returns when nothing

@@ -334,3 +334,25 @@ func TestReconfigureWhileCallsRun(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestPrewarmStartsTheServerOfCallsToCome(t *testing.T) {
+	h := with(t, local(t, "tools"))
+	hk := call("pid", "").Hook
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			if err := h.Prewarm(within(t, 20*time.Second), hk); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // a call that could not start a server any more
+	if err := h.Prewarm(ctx, hk); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+	other := *hk
+	other.Params = hook.Params{"server": []byte(`"none"`), "tool": []byte(`"pid"`)}
+	wantFailure(t, h.Prewarm(t.Context(), &other), hook.FailureStart, "none")
+}

@@ -1,0 +1,49 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// Prewarmer is a handler whose hooks need something that takes time to start: a
+// plugin's process, an MCP server. Prewarm starts what a hook needs, and returns
+// when that stands or has failed, or at the end of ctx. It may be called for
+// many hooks at once.
+type Prewarmer interface {
+	Prewarm(ctx context.Context, h *hook.Hook) error
+}
+
+// Prewarm starts what ready hooks need, side by side, so that their first
+// dispatch does not wait for it; without it the first dispatch does. It returns
+// when all stands or has failed, or at the end of ctx. The error joins what
+// failed, in configuration order, each with its hook's ID; it is tried again when
+// it is needed. ErrClosed = the registry is closed.
+func (r *Registry) Prewarm(ctx context.Context) error {
+	if err := r.enter(); err != nil {
+		return err
+	}
+	defer r.leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.done, cancel)()
+	list := r.List()
+	failed := make([]error, len(list))
+	var all sync.WaitGroup
+	for i, l := range list {
+		p, ok := r.handlers[l.Hook.Kind].(Prewarmer)
+		if !ok || l.State != hook.StateReady {
+			continue
+		}
+		all.Go(func() {
+			if err := p.Prewarm(ctx, l.Hook); err != nil {
+				failed[i] = fmt.Errorf("%s: %w", l.Hook.ID, err)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(failed...)
+}
