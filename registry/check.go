@@ -205,7 +205,7 @@ func unreadable(path string, err error) hook.Diagnostic {
 
 // examine adds to a report what is wrong with one hook.
 func (r *Registry) examine(report *Report, e *entry, withMatcher bool) {
-	if e.state != hook.StateInvalid {
+	if e.hook.State != hook.StateInvalid {
 		report.Hooks++
 	}
 	if withMatcher {

@@ -95,8 +95,8 @@ func (p *pick) drop(twin *pick) {
 func (e *entry) blocking() *entry {
 	h := *e.hook
 	h.OnFailure = hook.FailureBlock
-	return &entry{origin: e, hook: &h, handler: e.handler, state: e.state, why: e.why, event: e.event,
-		definition: e.definition, nearer: e.nearer, twin: e.twin,
+	return &entry{origin: e, hook: &h, declared: e.declared, spentAs: e.spentAs, handler: e.handler, state: e.state, why: e.why, event: e.event,
+		definition: e.definition, rival: e.rival, twin: e.twin,
 		matcher: e.matcher, rule: e.rule, ruleProblems: e.ruleProblems, check: e.check, breaker: e.breaker, timeout: e.timeout}
 }
 
@@ -119,7 +119,8 @@ func twins(entries []*entry) []hook.Diagnostic {
 		if first.hook.Source.Path != e.hook.Source.Path { // within a file its reader says so
 			notes = append(notes, hook.Diagnostic{Severity: hook.SeverityInfo, Code: "duplicate_hook", Hook: e.hook.ID,
 				Path: e.hook.Source.Path, Line: e.hook.Source.Line,
-				Message: fmt.Sprintf("it is the same as %s (%s:%d): one of them runs", first.hook.ID, first.hook.Source.Path, first.hook.Source.Line)})
+				Message: fmt.Sprintf("it is the same as %s (%s:%d): one of them runs", first.hook.ID, first.hook.Source.Path, first.hook.Source.Line),
+				Hint:    "remove one of them"})
 		}
 	}
 	return notes

@@ -11,6 +11,7 @@ import (
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // entry is a hook with what the registry prepared to select and run it.
@@ -19,10 +20,13 @@ type entry struct {
 	handler hook.Handler // nil = none runs this kind
 	state   hook.State   // without eligibility, which is asked each time
 	why     string
+	gated   bool       // it is disabled, and not by its own definition
 	event   hook.Event // the event it is indexed under: that of the hook, or the one that it misspelt
 
+	declared   *hook.Hook    // without the defaults of the settings
+	spentAs    string        // of one that runs once: its definition
 	definition *definition   // nil = registered from Go
-	nearer     []*definition // those that take its place while they are approved
+	rival      rival         // a nearer one takes its place while it is approved
 	twin       string        // what dedupe knows it by; "" = it has no twins
 	strict     func() *entry // itself with on_failure = "block"
 	origin     *entry        // of such a one: what it is made of
@@ -39,8 +43,9 @@ type entry struct {
 // prepare makes a hook selectable. The handler that the hook brings goes
 // before the one of its kind.
 func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
+	declared := h
 	h = p.settled(h)
-	e := &entry{hook: h, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns()}
+	e := &entry{hook: h, declared: declared, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns()}
 	info := hook.Info(e.event)
 	pattern := h.Matcher
 	if info.MatcherField == "" {
@@ -57,11 +62,20 @@ func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 		e.handler = r.handlers[h.Kind]
 	}
 	e.timeout = cmp.Or(h.Timeout, hook.DefaultTimeout(h.Kind, h.Event))
-	e.breaker = r.breakers.Get(breakerName(h), breaker.Settings{
+	if h.Once {
+		bound, _ := trust.Define(declared) // what it can't tell apart is told apart by its name
+		e.spentAs = string(bound)
+	}
+	limits := breaker.Settings{
 		Failures: h.Breaker.Failures, Cooldown: h.Breaker.Cooldown,
 		// Not that of the event: all events of a hook share its breaker.
 		ProbeTimeout: cmp.Or(h.Timeout, hook.DefaultTimeout(h.Kind, "")),
-	})
+	}
+	if h.Scope == hook.ScopeSession { // other sessions have functions of the same name
+		e.breaker = breaker.New(limits)
+	} else {
+		e.breaker = r.breakers.Get(breakerName(h), limits)
+	}
 	e.strict = sync.OnceValue(func() *entry { return e.blocking() })
 	r.judge(p, e)
 	return e
@@ -77,13 +91,14 @@ func breakerName(h *hook.Hook) string { return h.ID + "\x00" + h.Source.Path }
 // judge finds the reasons that hold for as long as the hook is loaded.
 func (r *Registry) judge(p *policy, e *entry) {
 	h := e.hook
-	if e.state != hook.StateReady {
+	if e.state == hook.StateDisabled {
 		return
 	}
 	off := r.gate(p, h)
 	switch {
-	case off != "":
-		e.state, e.why = hook.StateDisabled, off
+	case off != "": // be it broken or not: who switches it off wants to hear no more of it
+		e.state, e.why, e.gated = hook.StateDisabled, off, true
+	case e.state != hook.StateReady:
 	case !hook.Info(h.Event).Takes(h.Kind):
 		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("%s takes no %s hooks", h.Event, h.Kind)
 	case r.opts.NonInteractive && needsPerson(h.Kind):

@@ -27,11 +27,12 @@ type definition struct {
 	subject *trust.Subject // of one that needs an approval
 	guard   *trust.Guard
 
-	disowned  string // why nobody trusts its files; "" = who owns them is fine
-	problem   string // why the manifest could not be read
-	listed    bool   // what lies beside the manifest had a say
-	described bool   // it is what a plugin says of itself
-	stale     bool   // kept, for what is there by now is broken
+	named     []string // files outside of its folder that its commands name
+	disowned  string   // why nobody trusts its files; "" = who owns them is fine
+	problem   string   // why the manifest could not be read
+	listed    bool     // what lies beside the manifest had a say
+	described bool     // it is what a plugin says of itself
+	stale     bool     // kept, for what is there by now is broken
 }
 
 // loaded is what the scopes hold.
@@ -53,9 +54,24 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 	scopes, notes := discovery.Scopes(discovery.Options{FS: opts.FS, Workspace: workspace,
 		ManagedDir: opts.ManagedDir, UserDir: opts.UserDir, PluginsDir: opts.PluginsDir, Dirs: opts.Dirs, Without: opts.Without})
 	l := &loaded{notes: notes}
-	var owners trust.Owners
-	folders, found, err := discovery.Walk(ctx, opts.FS, scopes, last.folder, func(f *discovery.Found) *definition {
-		problem := r.disown(&owners, f.Scope, f.Dir, true)
+	var owners trust.Owners // asked anew at each load: files may be as they were, and others' to write by now
+	for _, s := range scopes {
+		if err := r.loadFolders(ctx, last, s, &owners, l); err != nil {
+			return nil, err
+		}
+	}
+	r.describe(last, scopes, l)
+	return l, r.loadConfigs(ctx, last, scopes, &owners, l)
+}
+
+// loadFolders reads the hook folders of a scope.
+func (r *Registry) loadFolders(ctx context.Context, last *memory, s discovery.Scope, owners *trust.Owners, l *loaded) error {
+	known := func(path string) (*definition, bool) {
+		d, ok := last.folder(sourceOf(s, "", path))
+		return d, ok && sameProblem(d.disowned, r.disown(owners, s, path, true)) && d.bindsTheSame()
+	}
+	folders, found, err := discovery.Walk(ctx, r.opts.FS, []discovery.Scope{s}, known, func(f *discovery.Found) *definition {
+		problem := r.disown(owners, s, f.Path, true)
 		if d := last.sameFolder(f, problem); d != nil {
 			return d
 		}
@@ -64,15 +80,40 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 		r.needApproval(d)
 		return last.orGood(d)
 	})
-	if err != nil {
-		return nil, err
+	if bad := closedFolder(found, s.HooksDir); bad != nil {
+		folders = append(folders, r.insteadOf(last, s, owners, bad, folders)...)
 	}
-	l.definitions, l.notes = folders, append(l.notes, found...)
+	l.definitions, l.notes = append(l.definitions, folders...), append(l.notes, found...)
 	for _, d := range folders {
 		l.notes = append(l.notes, d.notes...)
 	}
-	r.describe(last, scopes, l)
-	return l, r.loadConfigs(ctx, last, scopes, &owners, l)
+	return err
+}
+
+// closedFolder finds why a folder that is there could not be read.
+func closedFolder(notes []hook.Diagnostic, dir string) *hook.Diagnostic {
+	i := slices.IndexFunc(notes, func(d hook.Diagnostic) bool {
+		return d.Path == dir && d.Severity == hook.SeverityError && d.Code != "dir_missing"
+	})
+	if i < 0 {
+		return nil
+	}
+	return &notes[i]
+}
+
+// insteadOf is what stands for the hooks of a folder that cannot be read: what
+// it last held, or a hook that is invalid. Nobody may take it for an empty one.
+func (r *Registry) insteadOf(last *memory, s discovery.Scope, owners *trust.Owners, bad *hook.Diagnostic, seen []*definition) []*definition {
+	if r.disown(owners, s, s.HooksDir, false) == nil {
+		if kept := last.unseenFolders(s, seen); len(kept) > 0 {
+			return kept
+		}
+	}
+	f := &discovery.Found{Scope: s, Name: filepath.Base(s.HooksDir), Path: s.HooksDir, Problem: bad}
+	if d := last.sameFolder(f, nil); d != nil {
+		return []*definition{d}
+	}
+	return []*definition{define(f)}
 }
 
 // describe adds the hooks that plugins have in themselves. One that a HOOK.md
@@ -134,18 +175,12 @@ func define(f *discovery.Found) *definition {
 // loadConfigs reads the config files of all places.
 func (r *Registry) loadConfigs(ctx context.Context, last *memory, scopes []discovery.Scope, owners *trust.Owners, l *loaded) error {
 	for _, place := range r.configPlaces(scopes) {
-		configs, notes, err := discovery.WalkConfigs(ctx, r.opts.FS, []discovery.ConfigPlace{place.ConfigPlace}, last.config, func(f *discovery.ConfigFile) *configFile {
-			return r.readConfig(last, owners, f)
-		})
+		configs, err := r.walkConfigs(ctx, last, place, owners, l)
+		if err == nil && place.Scope.Scope == hook.ScopePlugin {
+			err = r.follow(ctx, last, owners, place, configs, l)
+		}
 		if err != nil {
 			return err
-		}
-		for _, c := range configs {
-			c.legacy = place.legacy
-		}
-		l.configs, l.notes = append(l.configs, configs...), append(l.notes, notes...)
-		if place.Scope.Scope == hook.ScopePlugin {
-			l.notes = append(l.notes, r.follow(ctx, last, owners, place, l)...)
 		}
 	}
 	l.read = slices.Clone(l.configs)
@@ -160,13 +195,30 @@ func (r *Registry) loadConfigs(ctx context.Context, last *memory, scopes []disco
 	return nil
 }
 
+// walkConfigs reads the config files of a place.
+func (r *Registry) walkConfigs(ctx context.Context, last *memory, place configPlace, owners *trust.Owners, l *loaded) ([]*configFile, error) {
+	known := func(path string) (*configFile, bool) {
+		c, ok := last.config(sourceOf(place.Scope, place.Product, path))
+		return c, ok && sameProblem(c.disowned, r.disown(owners, place.Scope, path, false)) && c.bindsTheSame()
+	}
+	configs, notes, err := discovery.WalkConfigs(ctx, r.opts.FS, []discovery.ConfigPlace{place.ConfigPlace}, known, func(f *discovery.ConfigFile) *configFile {
+		return r.readConfig(last, owners, f, place.legacy)
+	})
+	if closedFolder(notes, place.Scope.Dir) != nil && r.disown(owners, place.Scope, place.Scope.Dir, false) == nil {
+		configs = append(configs, last.unseenConfigs(place, configs)...)
+	}
+	l.configs, l.notes = append(l.configs, configs...), append(l.notes, notes...)
+	return configs, err
+}
+
 // readConfig reads a config file and judges whose word it is.
-func (r *Registry) readConfig(last *memory, owners *trust.Owners, f *discovery.ConfigFile) *configFile {
+func (r *Registry) readConfig(last *memory, owners *trust.Owners, f *discovery.ConfigFile, legacy bool) *configFile {
 	problem := r.disown(owners, f.Scope, f.Path, false)
 	if c := last.sameConfig(f, problem); c != nil {
 		return c
 	}
 	c := readConfigFile(f)
+	c.legacy = legacy
 	if problem != nil {
 		c.disowned = problem.Error()
 		c.notes = append(c.notes, problem.Diagnostic())
@@ -180,29 +232,26 @@ func (r *Registry) readConfig(last *memory, owners *trust.Owners, f *discovery.C
 	return last.orGoodConfig(c)
 }
 
-// follow reads the hooks files that a plugin's manifest points at.
-func (r *Registry) follow(ctx context.Context, last *memory, owners *trust.Owners, place configPlace, l *loaded) (notes []hook.Diagnostic) {
-	for _, manifest := range slices.Clone(l.configs) {
+// follow reads the hooks files that the manifests of a plugin point at.
+func (r *Registry) follow(ctx context.Context, last *memory, owners *trust.Owners, place configPlace, manifests []*configFile, l *loaded) error {
+	for _, manifest := range manifests {
 		for _, ref := range manifest.refs {
-			if manifest.scope.Dir != place.Scope.Dir {
-				continue
-			}
 			path := filepath.Join(place.Scope.Dir, filepath.FromSlash(ref.Path))
 			if slices.ContainsFunc(l.configs, func(c *configFile) bool { return c.path == path }) {
 				continue
 			}
-			at := place.ConfigPlace
+			at := place
 			at.Names, at.Product = []string{ref.Path}, ref.Product
-			files, more, err := discovery.WalkConfigs(ctx, r.opts.FS, []discovery.ConfigPlace{at}, last.config, func(f *discovery.ConfigFile) *configFile {
-				return r.readConfig(last, owners, f)
-			})
-			l.configs, notes = append(l.configs, files...), append(notes, more...)
-			if len(files) == 0 && err == nil {
-				notes = append(notes, refMissing(manifest.path, ref, "there is no such file"))
+			files, err := r.walkConfigs(ctx, last, at, owners, l)
+			if err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				l.notes = append(l.notes, refMissing(manifest.path, ref, "there is no such file"))
 			}
 		}
 	}
-	return notes
+	return nil
 }
 
 func refMissing(path string, ref dialect.Ref, why string) hook.Diagnostic {
@@ -211,7 +260,8 @@ func refMissing(path string, ref dialect.Ref, why string) hook.Diagnostic {
 }
 
 // outdated says of a file of an older version whether anything else has taken
-// its place, and that it should.
+// its place, and that it should. What could not switch its hooks off takes
+// nothing's place.
 func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
 	if !c.legacy {
 		return nil, false
@@ -219,7 +269,8 @@ func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
 	note := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "deprecated", Path: c.path,
 		Message: "it is read because no settings of " + c.product + " have a hooks table", Hint: "move its hooks into settings.toml"}
 	for _, other := range all {
-		if other.product == c.product && !other.legacy && len(other.definitions) > 0 {
+		word := reach{scope: other.scope.Scope}
+		if other.product == c.product && !other.legacy && len(other.definitions) > 0 && other.disowned == "" && word.covers(c.scope.Scope) {
 			note.Code = "superseded"
 			note.Message = "it is not read: there are hooks in " + other.path
 			return []hook.Diagnostic{note}, true
@@ -228,9 +279,9 @@ func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
 	return []hook.Diagnostic{note}, false
 }
 
-// disown says why a file or a folder of the managed or the user scope does not
-// count: somebody else could have written it. On a host's own file system
-// nobody owns anything.
+// disown says why a file of the managed or the user scope does not count, for a
+// tree with all that is in its folder: somebody else could have written it. On a
+// host's own file system nobody owns anything.
 func (r *Registry) disown(owners *trust.Owners, scope discovery.Scope, path string, tree bool) *trust.Problem {
 	owner := trust.OwnerOf(scope.Scope)
 	if r.opts.FS != nil || owner == trust.OwnerAnyone {
@@ -240,7 +291,7 @@ func (r *Registry) disown(owners *trust.Owners, scope discovery.Scope, path stri
 	if !tree {
 		err = owners.Check(owner, path)
 	} else if err = owners.Check(owner, scope.Dir, scope.HooksDir); err == nil {
-		err = owners.CheckTree(owner, path)
+		err = owners.CheckTree(owner, filepath.Dir(path))
 	}
 	var problem *trust.Problem
 	errors.As(err, &problem)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,13 +14,28 @@ import (
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-// memory is what was loaded, by path, so that a reload reads and parses only
-// what changed. A nil memory knows nothing.
+// memory is what was loaded, so that a reload reads and parses only what
+// changed. A nil memory knows nothing.
 type memory struct {
-	folders map[string]*remembered[*definition]
+	folders map[source]*remembered[*definition]
 	plugins map[string]*definition // by ID
-	configs map[string]*remembered[*configFile]
+	configs map[source]*remembered[*configFile]
 }
+
+// source is a file as a scope has it. The same file may be in several, where a
+// home is the workspace, say: whose word it is then depends on the scope.
+type source struct {
+	scope        hook.Scope
+	pkg, product string
+	path         string
+}
+
+func sourceOf(s discovery.Scope, product, path string) source {
+	return source{s.Scope, s.Package, product, path}
+}
+
+func (d *definition) source() source { return sourceOf(d.scope, "", d.path) }
+func (c *configFile) source() source { return sourceOf(c.scope, c.product, c.path) }
 
 // remembered is something that was made of a file.
 type remembered[T comparable] struct {
@@ -33,25 +49,25 @@ type remembered[T comparable] struct {
 // may not be the one that was read. What last remembered and the load took from
 // there is as it was.
 func remember(l *loaded, began time.Time, stats bool, last *memory) *memory {
-	m := &memory{folders: make(map[string]*remembered[*definition], len(l.definitions)),
-		plugins: make(map[string]*definition), configs: make(map[string]*remembered[*configFile], len(l.read))}
+	m := &memory{folders: make(map[source]*remembered[*definition], len(l.definitions)),
+		plugins: make(map[string]*definition), configs: make(map[source]*remembered[*configFile], len(l.read))}
 	for _, d := range l.definitions {
 		if d.described {
 			m.plugins[d.hooks[0].ID] = d
 		} else if d.config == nil {
 			var k *remembered[*definition]
 			if last != nil {
-				k = last.folders[d.path]
+				k = last.folders[d.source()]
 			}
-			m.folders[d.path] = k.renewed(d.path, d, began, stats && !d.listed)
+			m.folders[d.source()] = k.renewed(d.path, d, began, stats && !d.listed && d.problem == "")
 		}
 	}
 	for _, c := range l.read {
 		var k *remembered[*configFile]
 		if last != nil {
-			k = last.configs[c.path]
+			k = last.configs[c.source()]
 		}
-		m.configs[c.path] = k.renewed(c.path, c, began, stats)
+		m.configs[c.source()] = k.renewed(c.path, c, began, stats && c.problem == "")
 	}
 	return m
 }
@@ -80,18 +96,18 @@ func (k *remembered[T]) fresh(path string) (T, bool) {
 	return none, false
 }
 
-func (m *memory) folder(path string) (*definition, bool) {
+func (m *memory) folder(at source) (*definition, bool) {
 	if m == nil {
 		return nil, false
 	}
-	return m.folders[path].fresh(path)
+	return m.folders[at].fresh(at.path)
 }
 
-func (m *memory) config(path string) (*configFile, bool) {
+func (m *memory) config(at source) (*configFile, bool) {
 	if m == nil {
 		return nil, false
 	}
-	return m.configs[path].fresh(path)
+	return m.configs[at].fresh(at.path)
 }
 
 // sameFolder is what is remembered of a folder whose manifest was read again and
@@ -100,15 +116,12 @@ func (m *memory) sameFolder(f *discovery.Found, problem *trust.Problem) *definit
 	if m == nil {
 		return nil
 	}
-	k := m.folders[f.Path]
+	k := m.folders[sourceOf(f.Scope, "", f.Path)]
 	if k == nil {
 		return nil
 	}
 	d := k.value
-	if d.listed || d.stale || !bytes.Equal(d.data, f.Data) || !sameProblem(d.disowned, problem) {
-		return nil
-	}
-	if f.Problem == nil && d.problem != "" || f.Problem != nil && f.Problem.Message != d.problem {
+	if d.listed || d.stale || !bytes.Equal(d.data, f.Data) || d.problem != messageOf(f.Problem) || !sameProblem(d.disowned, problem) || !d.bindsTheSame() {
 		return nil
 	}
 	k.moved.Store(true)
@@ -121,13 +134,15 @@ func (m *memory) orGood(d *definition) *definition {
 	if m == nil {
 		return d
 	}
-	k := m.folders[d.path]
+	k := m.folders[d.source()]
 	if k == nil {
 		return d
 	}
 	last := k.value
 	switch {
-	case d.disowned != "": // whoever broke it may have changed its scripts
+	case d.listed && !last.stale && reflect.DeepEqual(d.hooks, last.hooks) && slices.Equal(d.notes, last.notes):
+		return last
+	case d.disowned != "", last.disowned != "", !last.bindsTheSame(): // whoever broke it may have changed its scripts
 	case d.broken() && !last.broken():
 		own := *last
 		own.stale, own.data, own.problem, own.notes = true, d.data, d.problem, append(slices.Clip(d.notes), keptNote(d.path))
@@ -135,10 +150,61 @@ func (m *memory) orGood(d *definition) *definition {
 			return last
 		}
 		return &own
-	case d.listed && !last.stale && reflect.DeepEqual(d.hooks, last.hooks) && slices.Equal(d.notes, last.notes):
-		return last
 	}
 	return d
+}
+
+// unseenFolders are the good definitions of a scope that a load did not come
+// upon, by path.
+func (m *memory) unseenFolders(s discovery.Scope, seen []*definition) []*definition {
+	if m == nil {
+		return nil
+	}
+	there := make(map[string]bool, len(seen))
+	for _, d := range seen {
+		there[d.path] = true
+	}
+	var unseen []*definition
+	for _, k := range m.folders {
+		d := k.value
+		if d.scope != s || d.broken() || there[d.path] || !d.bindsTheSame() {
+			continue
+		}
+		if !d.stale {
+			own := *d
+			own.stale, own.notes = true, append(slices.Clip(d.notes), keptNote(d.path))
+			d = &own
+		}
+		unseen = append(unseen, d)
+	}
+	slices.SortFunc(unseen, func(a, b *definition) int { return strings.Compare(a.path, b.path) })
+	return unseen
+}
+
+// unseenConfigs is unseenFolders for the config files of a place.
+func (m *memory) unseenConfigs(place configPlace, seen []*configFile) []*configFile {
+	if m == nil {
+		return nil
+	}
+	there := make(map[string]bool, len(seen))
+	for _, c := range seen {
+		there[c.path] = true
+	}
+	var unseen []*configFile
+	for _, k := range m.configs {
+		c := k.value
+		if c.scope != place.Scope || c.product != place.Product || c.legacy != place.legacy || c.broken || there[c.path] || !c.bindsTheSame() {
+			continue
+		}
+		if !c.stale {
+			own := *c
+			own.stale, own.notes = true, append(slices.Clip(c.notes), keptNote(c.path))
+			c = &own
+		}
+		unseen = append(unseen, c)
+	}
+	slices.SortFunc(unseen, func(a, b *configFile) int { return strings.Compare(a.path, b.path) })
+	return unseen
 }
 
 // broken reports whether nothing of a hook folder can be used.
@@ -162,31 +228,78 @@ func (m *memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *co
 	if m == nil {
 		return nil
 	}
-	k := m.configs[f.Path]
-	if k == nil || f.Problem != nil || !bytes.Equal(k.value.data, f.Data) || !sameProblem(k.value.disowned, problem) {
+	k := m.configs[sourceOf(f.Scope, f.Product, f.Path)]
+	if k == nil || !bytes.Equal(k.value.data, f.Data) || k.value.problem != messageOf(f.Problem) || !sameProblem(k.value.disowned, problem) || !k.value.bindsTheSame() {
 		return nil
 	}
 	k.moved.Store(true)
 	return k.value
 }
 
-// orGoodConfig is orGood for a config file.
+// orGoodConfig is orGood for a config file, and for each of its entries.
 func (m *memory) orGoodConfig(c *configFile) *configFile {
-	if m == nil || !c.broken || c.disowned != "" {
+	if m == nil || c.disowned != "" {
 		return c
 	}
-	k := m.configs[c.path]
-	if k == nil || k.value.broken {
+	k := m.configs[c.source()]
+	switch {
+	case k == nil, k.value.disowned != "":
+		return c
+	case !c.broken:
+		c.keepGood(k.value)
+		return c
+	case k.value.broken, !k.value.bindsTheSame():
 		return c
 	}
 	own := *k.value
-	own.stale, own.data, own.notes = true, c.data, append(slices.Clip(c.notes), keptNote(c.path))
+	own.stale, own.data, own.problem, own.notes = true, c.data, c.problem, append(slices.Clip(c.notes), keptNote(c.path))
 	return &own
+}
+
+// keepGood puts in the place of each broken entry what last had under its ID.
+func (c *configFile) keepGood(last *configFile) {
+	good := make(map[string]*definition, len(last.definitions))
+	for _, was := range last.definitions {
+		if !was.broken() {
+			good[was.hooks[0].ID] = was
+		}
+	}
+	for i, d := range c.definitions {
+		was := good[d.hooks[0].ID]
+		if was == nil || !d.broken() || !was.bindsTheSame() {
+			continue
+		}
+		kept, h := *was, *was.hooks[0]
+		h.Source.Line = d.hooks[0].Source.Line // its place in the order
+		kept.stale, kept.hooks = true, []*hook.Hook{&h}
+		c.definitions[i] = &kept
+		note := keptNote(c.path)
+		note.Hook, note.Line = h.ID, h.Source.Line
+		c.notes = append(c.notes, note)
+	}
+}
+
+// sameEntry reports whether an entry of a settings file is as it was, wherever
+// in the file it stands by now.
+func (d *definition) sameEntry(was *definition) bool {
+	if d.config == nil || was.config == nil || d.stale != was.stale {
+		return false
+	}
+	now, then := *d.hooks[0], *was.hooks[0]
+	now.Source.Line, then.Source.Line = 0, 0
+	return reflect.DeepEqual(now, then)
 }
 
 func keptNote(path string) hook.Diagnostic {
 	return hook.Diagnostic{Severity: hook.SeverityError, Code: "kept_last_good", Path: path,
 		Message: "it is broken by now, so what it last declared stays in force", Hint: "mend it, or remove it"}
+}
+
+func messageOf(problem *hook.Diagnostic) string {
+	if problem == nil {
+		return ""
+	}
+	return problem.Message
 }
 
 func sameProblem(before string, now *trust.Problem) bool {

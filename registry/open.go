@@ -85,18 +85,23 @@ func (r *Registry) arrange(l *loaded) *generation {
 			note(c.Configure(g.policy.Settings))
 		}
 	}
-	nearer, notes := findNearer(l.definitions, func(d *definition) bool { return r.gate(&g.policy, d.hooks[0]) != "" })
-	note(notes)
+	standing := make(map[*definition]bool, len(l.definitions))
 	for _, d := range l.definitions {
 		for _, h := range d.hooks {
 			e := r.prepare(&g.policy, h)
-			e.definition, e.nearer = d, nearer[d]
+			e.definition = d
 			if d.config != nil {
 				e.twin = twinKey(d.scope.Package, e.hook)
 			}
 			g.entries = append(g.entries, e)
-			note(e.problems())
+			standing[d] = standing[d] || e.stands()
 		}
+	}
+	rivals, notes := findRivals(l.definitions, standing)
+	note(notes)
+	for _, e := range g.entries {
+		e.rival = rivals[e.definition]
+		note(e.problems())
 	}
 	g.diagnostics = once(g.diagnostics)
 	note(twins(g.entries))

@@ -143,6 +143,10 @@ func union(a, b []string) []string {
 	return a
 }
 
+// maxIDNotes bounds what is said of the IDs in a list, which a workspace's file
+// may have any number of.
+const maxIDNotes = 20
+
 // overreach tells of what a workspace's settings say in vain.
 func (c *configFile) overreach() []hook.Diagnostic {
 	const whose = "a workspace has no say in it"
@@ -163,10 +167,17 @@ func (c *configFile) overreach() []hook.Diagnostic {
 			notes = append(notes, c.ignored(key, whose))
 		}
 	}
+	var others []string
 	for _, id := range s.Disabled {
 		if scope, _, _ := strings.Cut(id, "/"); scope != hook.ScopeProject.String() && scope != hook.ScopeLocal.String() {
-			notes = append(notes, c.ignored("disabled", fmt.Sprintf("a workspace can't switch %s off", id)))
+			others = append(others, id)
 		}
+	}
+	for i, id := range others {
+		if i == maxIDNotes {
+			return append(notes, c.ignored("disabled", fmt.Sprintf("a workspace can't switch %d more hooks off", len(others)-i)))
+		}
+		notes = append(notes, c.ignored("disabled", fmt.Sprintf("a workspace can't switch %s off", id)))
 	}
 	return notes
 }
@@ -182,14 +193,17 @@ func (p *policy) unknownIDs(definitions []*definition) []hook.Diagnostic {
 	for _, d := range definitions {
 		ids[d.hooks[0].ID] = true
 	}
+	known := slices.Sorted(maps.Keys(ids))
+	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(p.disabled)), func(id string) bool { return ids[id] })
 	var notes []hook.Diagnostic
-	for _, id := range slices.Sorted(maps.Keys(p.disabled)) {
-		if ids[id] {
-			continue
-		}
+	for i, id := range unknown {
 		note := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "unknown_hook", Path: p.disabled[id][0].path,
 			Message: fmt.Sprintf("disabled: no hook has the ID %q", id), Hint: "`tenterhook list` shows the IDs"}
-		if near := hook.Nearest(id, slices.Sorted(maps.Keys(ids))); near != "" {
+		if i == maxIDNotes {
+			note.Message = fmt.Sprintf("disabled: no hook has the ID %q, nor %d others that stand there", id, len(unknown)-i-1)
+			return append(notes, note)
+		}
+		if near := hook.Nearest(id, known); near != "" {
 			note.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		notes = append(notes, note)
@@ -220,7 +234,7 @@ func (r *Registry) gate(p *policy, h *hook.Hook) string {
 // settled is a hook with the defaults that the settings give it.
 func (p *policy) settled(h *hook.Hook) *hook.Hook {
 	policy, limits := h.OnFailure, h.Breaker
-	info := hook.Info(h.Event)
+	info := hook.Info(h.Concerns())
 	if policy == "" && len(p.failBlock) > 0 && !info.NoPolicy && info.Block != hook.BlockNothing && !h.Async && !h.AsyncRewake {
 		if _, ok := covering(p.failBlock, h.Scope); ok {
 			policy = hook.FailureBlock

@@ -1,10 +1,14 @@
 package registry_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -276,5 +280,119 @@ func TestManagedGuardIsNoTwinsToDisplace(t *testing.T) {
 	want := []string{"managed/settings.json:PreToolUse[0].0 blocked", "user/settings.json:PreToolUse[0].0 skipped", "project/claude/settings.json:PreToolUse[0].0 skipped"}
 	if diff := cmp.Diff(want, ids(dispatch(t, reg, bash("ls")))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A workspace must not switch the user's hooks off by declaring some itself.
+func TestF7OldFileOfTheUserIsNotForAWorkspaceToSupersede(t *testing.T) {
+	const guard = "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.handlers]]\ntype = \"command\"\ncommand = \"exit 2\"\n"
+	opts := machine(t, "")
+	opts.Compat = []string{"caliban"}
+	write(t, filepath.Join(filepath.Dir(opts.UserDir), "caliban", "hooks.toml"), guard)
+	write(t, filepath.Join(opts.Workspace, ".caliban", "settings.toml"), strings.Replace(guard, "exit 2", "true", 1))
+	want := []string{"user/caliban/hooks.toml:PreToolUse[0].0 blocked", "project/caliban/settings.toml:PreToolUse[0].0 skipped untrusted"}
+	if diff := cmp.Diff(want, ids(dispatch(t, open(t, opts), bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestGatesSwitchBrokenHooksOffToo(t *testing.T) {
+	const broken = "+++\nevent = \"PreToolUse\"\ncommand = \"true\"\ntimeout = \"soon\"\non_failure = \"block\"\n+++\n"
+	for _, test := range []struct {
+		name, settings string
+		off            bool
+		want           string
+	}{
+		{"nothing is said", "", false, "user/a skipped invalid"},
+		{"all are", "disable_all_hooks = true", false, "user/a skipped"},
+		{"it is", `disabled = ["user/a"]`, false, "user/a skipped"},
+		{"for this run", "", true, "user/a skipped"},
+	} {
+		opts := machine(t, "")
+		opts.NoHooks = test.off
+		write(t, filepath.Join(opts.UserDir, "hooks", "a", "HOOK.md"), broken)
+		write(t, filepath.Join(opts.UserDir, "settings.toml"), test.settings)
+		out := dispatch(t, open(t, opts), bash("ls"))
+		if diff := cmp.Diff([]string{test.want}, ids(out)); diff != "" || (out.Verdict == hook.Deny) != strings.HasSuffix(test.want, "invalid") {
+			t.Errorf("%s: %v -want +got:\n%s", test.name, out.Verdict, diff)
+		}
+	}
+}
+
+func TestDefaultPolicyIsThatOfAMisspeltEventToo(t *testing.T) {
+	opts := machine(t, "")
+	write(t, filepath.Join(opts.UserDir, "hooks", "a", "HOOK.md"), "+++\nevent = \"PreTolUse\"\ncommand = \"true\"\n+++\n")
+	write(t, filepath.Join(opts.UserDir, "settings.toml"), `default_on_failure = "block"`)
+	if out := dispatch(t, open(t, opts), bash("ls")); out.Verdict != hook.Deny {
+		t.Errorf("%v %v", out.Verdict, ids(out))
+	}
+}
+
+// Settings that a reload reads are those of hooks registered before, too.
+func TestReloadedSettingsReachHooksThatWereRegistered(t *testing.T) {
+	opts := machine(t, "")
+	file := filepath.Join(opts.UserDir, "settings.toml")
+	reg := open(t, opts)
+	fails := func(context.Context, hook.PreToolUse) (*hook.Output, error) { return nil, errors.New("fails") }
+	on(t, reg, "callback", fails)
+	if err := registry.OnSession(reg, "s", "function", fails); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ settings, want string }{
+		{"", ""}, {`default_on_failure = "block"`, "block block"}, {"[breaker]\nfailures = 1", ""},
+	} {
+		write(t, file, step.settings)
+		reload(t, reg)
+		out := dispatch(t, reg, inSession("s"))
+		var got []string
+		for _, r := range out.Results {
+			got = append(got, string(r.Hook.OnFailure))
+		}
+		if text := strings.TrimSpace(strings.Join(got, " ")); text != step.want || (out.Verdict == hook.Deny) != (step.want != "") {
+			t.Errorf("%s: %q %v", step.settings, text, out.Verdict)
+		}
+	}
+	for _, r := range dispatch(t, reg, inSession("s")).Results {
+		if r.Failure != hook.FailureBreakerOpen {
+			t.Errorf("%s: %s", r.Hook.ID, r.Failure)
+		}
+	}
+}
+
+// A hook that cannot run here takes no hook's place that can.
+func TestUnsupportedHookShadowsNothing(t *testing.T) {
+	opts := machine(t, "")
+	dir := tree(t, "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"prompt\"\nprompt = \"fine?\"\n+++\n")
+	put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
+	opts.Dirs = []string{dir}
+	want := []string{"user/guard blocked", "dir/guard skipped unsupported"}
+	if diff := cmp.Diff(want, ids(dispatch(t, open(t, opts), bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A workspace can't make loading slow by what it says in a file.
+func TestManyHooksOfOneNameAndManyDisabledOnesAreSoonLoaded(t *testing.T) {
+	opts := machine(t, "")
+	own := filepath.Join(opts.Workspace, ".tenterhook")
+	var disabled []string
+	for i := range 1000 {
+		write(t, filepath.Join(own, "hooks", fmt.Sprint("a", i), "HOOK.md"), "+++\nname = \"guard\"\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n")
+		write(t, filepath.Join(own, "hooks", fmt.Sprintf("b%s%d", strings.Repeat("b", 40), i), "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n")
+	}
+	for i := range 8000 {
+		disabled = append(disabled, fmt.Sprintf("%q", fmt.Sprintf("project/b%s.%d", strings.Repeat("c", 40), i)))
+	}
+	write(t, filepath.Join(own, "settings.toml"), "disabled = ["+strings.Join(disabled, ",\n")+"]\n")
+	began := time.Now()
+	reg := open(t, opts)
+	if n := len(reg.Diagnostics()); n > 1100 {
+		t.Errorf("%d diagnostics", n)
+	}
+	for range 10 {
+		dispatch(t, reg, bash("ls"))
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it takes %s", took)
 	}
 }

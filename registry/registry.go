@@ -105,9 +105,10 @@ func (r *Registry) List() []Listed {
 		entries = sessions.join(slices.Clone(entries), nil)
 	}
 	list := make([]Listed, len(entries))
+	var seen leaders
 	for i, e := range entries {
 		l := Listed{Hook: e.hook, Breaker: e.breaker.Snapshot(), Timeout: e.timeout}
-		l.State, l.Why, _ = e.standing()
+		l.State, l.Why, _ = e.standing(&seen)
 		if l.State == hook.StateReady {
 			if v := e.check.Verdict(); !v.Eligible {
 				l.State, l.Why = hook.StateIneligible, v.Why
@@ -149,24 +150,23 @@ func (o *Options) homeDir() string {
 	return home
 }
 
-// spentKey outlives a reload.
+// spentKey outlives a reload, unless the hook is another by then.
 type spentKey struct {
-	id, path string
-	event    hook.Event
-	session  string
+	id, path, definition string
+	session              string
 }
 
-func spentBy(h *hook.Hook, session string) spentKey {
-	return spentKey{h.ID, h.Source.Path, h.Event, session}
+func (e *entry) spentBy(session string) spentKey {
+	return spentKey{e.hook.ID, e.hook.Source.Path, e.spentAs, session}
 }
 
 // spent reports whether a hook that runs once has run in the session.
 func (r *Registry) spent(e *entry, session string) bool {
-	_, ok := r.once.Load(spentBy(e.hook, session))
+	_, ok := r.once.Load(e.spentBy(session))
 	return ok
 }
 
-func (r *Registry) spend(e *entry, session string) { r.once.Store(spentBy(e.hook, session), true) }
+func (r *Registry) spend(e *entry, session string) { r.once.Store(e.spentBy(session), true) }
 
 // forget drops what is kept of a session.
 func (r *Registry) forget(session string) {

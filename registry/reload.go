@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +18,8 @@ type Reloaded struct {
 	Settings bool
 	// Diagnostics are those of all that is loaded, as of now.
 	Diagnostics []hook.Diagnostic
+
+	replaced []*definition // those that others took the place of, or nothing
 }
 
 // Any reports whether anything changed.
@@ -52,11 +53,8 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 	}
 	defer r.leave()
 	if changed.Any() || !slices.Equal(before.found, l.notes) {
-		after := r.arrange(l)
-		r.mu.Lock()
-		r.swap(after)
-		r.mu.Unlock()
-		r.forgetBreakers()
+		r.forgetBreakers(changed.replaced)
+		r.publish(r.arrange(l))
 	}
 	r.memory = remember(l, began, r.opts.FS == nil, last)
 	changed.Diagnostics = r.Diagnostics()
@@ -89,16 +87,16 @@ func (c *Reloaded) compare(before *generation, l *loaded) {
 		switch was := old[at]; {
 		case was == nil:
 			c.Added = append(c.Added, at.id)
-		case was == d:
+		case was == d, d.sameEntry(was):
 		case d.stale:
 			c.Kept = append(c.Kept, at.id)
 		default:
-			c.Changed = append(c.Changed, at.id)
+			c.Changed, c.replaced = append(c.Changed, at.id), append(c.replaced, was)
 		}
 	}
-	for at := range old {
+	for at, was := range old {
 		if now[at] == nil {
-			c.Removed = append(c.Removed, at.id)
+			c.Removed, c.replaced = append(c.Removed, at.id), append(c.replaced, was)
 		}
 	}
 	for _, ids := range []*[]string{&c.Added, &c.Changed, &c.Removed, &c.Kept} {
@@ -106,19 +104,39 @@ func (c *Reloaded) compare(before *generation, l *loaded) {
 	}
 }
 
-// forgetBreakers drops the breakers of hooks that are gone.
-func (r *Registry) forgetBreakers() {
+// publish swaps what was loaded in, with the hooks that were registered, which
+// its settings are about as well.
+func (r *Registry) publish(g *generation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inProc = r.resettled(&g.policy, r.inProc)
+	if now := r.sessions.Load(); now != nil {
+		next := now.clone()
+		for session, hooks := range next.hooks {
+			next.hooks[session] = r.resettled(&g.policy, hooks)
+		}
+		r.sessions.Store(next)
+	}
+	r.swap(g)
+}
+
+// resettled prepares anew the registered hooks whose defaults are others by now.
+func (r *Registry) resettled(p *policy, entries []*entry) []*entry {
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		if h := p.settled(e.declared); h.OnFailure != e.hook.OnFailure || h.Breaker != e.hook.Breaker {
+			entries[i] = r.prepare(p, e.declared)
+		}
+	}
+	return entries
+}
+
+// forgetBreakers drops the breakers of hooks that are gone, or are others by
+// now: what another did is not held against them.
+func (r *Registry) forgetBreakers(gone []*definition) {
 	names := make(map[string]bool)
-	keep := func(entries []*entry) {
-		for _, e := range entries {
-			names[breakerName(e.hook)] = true
-		}
+	for _, d := range gone {
+		names[breakerName(d.hooks[0])] = true
 	}
-	keep(r.snap.Load().entries)
-	if sessions := r.sessions.Load(); sessions != nil {
-		for hooks := range maps.Values(sessions.hooks) {
-			keep(hooks)
-		}
-	}
-	r.breakers.Retain(func(name string) bool { return names[name] })
+	r.breakers.Retain(func(name string) bool { return !names[name] })
 }

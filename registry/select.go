@@ -123,19 +123,20 @@ func (r *Registry) pick(in hook.Input) (*snapshot, picked) {
 		return snap, picked{}
 	}
 	var call *match.Call
+	var seen leaders
 	hooks := make([]pick, len(found))
 	for i, e := range found {
 		if e.rule != nil && call == nil {
 			call = r.matchCall(in)
 		}
-		hooks[i] = r.consider(e, in, call)
+		hooks[i] = r.consider(e, in, call, &seen)
 	}
 	dedupe(hooks)
 	return snap, picked{hooks}
 }
 
 // consider decides whether a hook whose matcher fits runs.
-func (r *Registry) consider(e *entry, in hook.Input, call *match.Call) pick {
+func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *leaders) pick {
 	p := pick{entry: e, concerned: true}
 	switch takesIf := hook.Info(e.event).TakesIf; {
 	case e.rule == nil:
@@ -156,7 +157,7 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call) pick {
 		p.why, p.detail, p.failure = string(hook.StateInvalid), err.Error(), hook.FailureInvalid
 		return p
 	}
-	state, why, verdict := e.standing()
+	state, why, verdict := e.standing(seen)
 	if state != hook.StateReady {
 		p.why, p.detail, p.failure = string(state), why, stateFailure(state)
 		p.hint = verdict.Hint

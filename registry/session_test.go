@@ -173,3 +173,21 @@ func TestRegisterRefusesWhatCannotRun(t *testing.T) {
 		t.Error("a name was taken twice")
 	}
 }
+
+// A function that fails in one session is not left alone in another.
+func TestSessionHooksHaveBreakersOfTheirOwn(t *testing.T) {
+	reg := open(t, only())
+	for _, session := range []string{"a", "b"} {
+		if err := registry.OnSession(reg, session, "fn", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			return nil, fmt.Errorf("fails")
+		}, func(h *hook.Hook) { h.Breaker.Failures = 1 }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dispatch(t, reg, inSession("a"))
+	for session, want := range map[string]hook.Failure{"a": hook.FailureBreakerOpen, "b": hook.FailureExit} {
+		if got := dispatch(t, reg, inSession(session)).Results[0].Failure; got != want {
+			t.Errorf("session %s: %s, want %s", session, got, want)
+		}
+	}
+}

@@ -109,6 +109,7 @@ type configFile struct {
 	refs        []dialect.Ref
 	definitions []*definition
 	notes       []hook.Diagnostic
+	problem     string // why the file could not be read
 	broken      bool   // none of it could be read
 	stale       bool   // kept, for what is there by now is broken
 	disowned    string // why its settings do not count; "" = they do
@@ -122,13 +123,14 @@ func readConfigFile(f *discovery.ConfigFile) *configFile {
 		Source: hook.Source{Path: f.Path, Root: f.Scope.Dir, Data: f.Scope.DataDir}}
 	var config dialect.Config
 	if f.Problem != nil {
+		c.problem = f.Problem.Message
 		config = dialect.BrokenConfig(src, *f.Problem)
 	} else {
 		config = dialect.ReadConfig(src, f.Data)
 	}
 	c.settings, c.refs, c.notes = config.Settings, config.Refs, config.Notes
+	c.broken = len(config.Hooks) == 1 && config.Hooks[0].Event == "" && config.Hooks[0].State == hook.StateInvalid
 	for _, h := range config.Hooks {
-		c.broken = c.broken || h.Event == "" && h.State == hook.StateInvalid
 		c.definitions = append(c.definitions, &definition{scope: f.Scope, path: f.Path, hooks: []*hook.Hook{h}, config: c})
 	}
 	return c

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
@@ -65,8 +66,8 @@ func (r *Registry) needApproval(d *definition) {
 		d.refuse(err.Error())
 		return
 	}
-	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Path: d.path,
-		Definition: bound, Files: trust.NamedFiles(root, d.hooks...)}
+	d.named = trust.NamedFiles(root, d.hooks...)
+	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Path: d.path, Definition: bound, Files: slices.Clone(d.named)}
 	if d.described { // the lock file pins its bytes at each start as well
 		d.subject.Files = append(d.subject.Files, d.path)
 	} else if d.config == nil { // the hook of a config file has no folder of its own
@@ -75,68 +76,95 @@ func (r *Registry) needApproval(d *definition) {
 	d.guard = trust.NewGuard(*d.subject, r.stores...)
 }
 
+// bindsTheSame reports whether an approval would bind the files that it did when
+// the definition was read. A word of a command may have become one.
+func (d *definition) bindsTheSame() bool {
+	return d.subject == nil || slices.Equal(d.named, trust.NamedFiles(d.subject.Root, d.hooks...))
+}
+
+func (c *configFile) bindsTheSame() bool {
+	return !slices.ContainsFunc(c.definitions, func(d *definition) bool { return !d.bindsTheSame() })
+}
+
 // approved reports whether nothing, or an approval, lets the definition run.
 func (d *definition) approved() bool { return d.guard == nil || d.guard.Check().Approved }
 
-// stands reports whether a definition can take the place of another of its
-// name: a broken one can't, or it would switch that one off.
-func (d *definition) stands() bool {
-	switch d.hooks[0].State {
-	case hook.StateInvalid, hook.StateUntrusted, hook.StateUnsupported:
-		return false
-	}
-	return true
+// stands reports whether a hook's definition can take the place of another of
+// its name: one that cannot run can't, or it would switch that one off. One that
+// switches itself off can.
+func (e *entry) stands() bool {
+	return e.state == hook.StateReady || e.state == hook.StateDisabled && !e.gated
 }
 
-// isNearer reports whether d, which comes later, is nearer than o: it is of a
-// later scope, or a folder that was named later. In one folder the first is.
-func (d *definition) isNearer(o *definition) bool {
-	return d.scope.Scope > o.scope.Scope || d.scope.Scope == hook.ScopeDir && d.scope.Dir != o.scope.Dir
+// rival is a place among the hook folders of one name that can run, the nearest
+// first: those of a later scope, of a folder that was named later, and in one
+// folder those before it. The first of them that may run now is meant.
+type rival struct {
+	group []*definition
+	at    int
 }
 
-// findNearer finds hook folders of one name, and for each those that take its
-// place. Nothing takes a managed one's place, packages have names of their own,
-// and one that is switched off switches nothing off.
-func findNearer(definitions []*definition, off func(*definition) bool) (map[*definition][]*definition, []hook.Diagnostic) {
-	var notes []hook.Diagnostic
-	nearer := make(map[*definition][]*definition)
-	named := make(map[string][]*definition)
+// findRivals finds the hook folders that share their names. Nothing takes a
+// managed one's place, and packages have names of their own.
+func findRivals(definitions []*definition, standing map[*definition]bool) (map[*definition]rival, []hook.Diagnostic) {
+	named, order := make(map[string][]*definition), make(map[string]int)
 	for _, d := range definitions {
-		if d.config != nil || !d.stands() || d.scope.Scope == hook.ScopeManaged || off(d) {
-			continue
+		if _, ok := order[d.scope.Dir]; !ok {
+			order[d.scope.Dir] = len(order)
 		}
-		name := d.scope.Package + "\x00" + d.hooks[0].Name
-		for _, other := range named[name] {
-			near, far := other, d
-			if d.isNearer(other) {
-				near, far = d, other
-			}
-			nearer[far] = append(nearer[far], near)
-			notes = append(notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "shadowed", Hook: far.hooks[0].ID, Path: far.path,
-				Message: fmt.Sprintf("another hook is named %q too: %s", far.hooks[0].Name, near.path), Hint: "rename one of them if both are wanted"})
+		if name := d.scope.Package + "\x00" + d.hooks[0].Name; d.config == nil && standing[d] && d.scope.Scope != hook.ScopeManaged {
+			named[name] = append(named[name], d)
 		}
-		named[name] = append(named[name], d)
 	}
-	return nearer, notes
+	rivals := make(map[*definition]rival)
+	for _, group := range named {
+		slices.SortStableFunc(group, func(a, b *definition) int {
+			return cmp.Or(cmp.Compare(b.scope.Scope, a.scope.Scope), cmp.Compare(order[b.scope.Dir], order[a.scope.Dir]))
+		})
+		for i, d := range group {
+			rivals[d] = rival{group, i}
+		}
+	}
+	var notes []hook.Diagnostic
+	for _, far := range definitions {
+		if r := rivals[far]; r.at > 0 {
+			notes = append(notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "shadowed", Hook: far.hooks[0].ID, Path: far.path,
+				Message: fmt.Sprintf("another hook is named %q too: %s", far.hooks[0].Name, r.group[0].path), Hint: "rename one of them if both are wanted"})
+		}
+	}
+	return rivals, notes
 }
+
+// leaders remembers, for one look at all hooks, which of some rivals is the
+// first that is approved, by the nearest of them.
+type leaders map[*definition]int
 
 // shadower is a nearer definition of the same name, if one may run now: one
 // that nobody approved switches nothing off.
-func (e *entry) shadower() *definition {
-	for _, near := range e.nearer {
-		if near.approved() {
-			return near
-		}
+func (l *leaders) shadower(r rival) *definition {
+	if r.at == 0 {
+		return nil
 	}
-	return nil
+	first, ok := (*l)[r.group[0]]
+	if !ok {
+		if *l == nil {
+			*l = make(leaders)
+		}
+		first = slices.IndexFunc(r.group, (*definition).approved)
+		(*l)[r.group[0]] = first
+	}
+	if first < 0 || first >= r.at {
+		return nil
+	}
+	return r.group[first]
 }
 
 // standing is the state of a loaded hook as of now, approval and names included.
-func (e *entry) standing() (state hook.State, why string, verdict trust.Verdict) {
+func (e *entry) standing(seen *leaders) (state hook.State, why string, verdict trust.Verdict) {
 	if e.state != hook.StateReady || e.definition == nil {
 		return e.state, e.why, verdict
 	}
-	if near := e.shadower(); near != nil {
+	if near := seen.shadower(e.rival); near != nil {
 		return hook.StateShadowed, fmt.Sprintf("shadowed by %s in %s", near.hooks[0].ID, near.path), verdict
 	}
 	if e.definition.guard != nil {

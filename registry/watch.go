@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -41,19 +42,20 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 	defer context.AfterFunc(r.done, cancel)()
 	g := &gaze{watcher: w}
 	for ctx.Err() == nil {
-		g.follow(r.watched())
+		if err := g.follow(r.watched()); err != nil {
+			return err
+		}
+		changed, err := r.Reload(ctx)
+		if err != nil { // ctx ended, or the registry
+			return nil
+		}
+		if changed.Any() && told != nil {
+			told(changed)
+		}
 		// What changed before it was watched counts as well: only where a reload
 		// changes nothing all that is loaded is watched.
-		changed, err := r.Reload(ctx)
-		switch {
-		case err != nil: // ctx ended, or the registry
-			return nil
-		case !changed.Any():
-			if err := g.wait(ctx); err != nil {
-				return err
-			}
-		case told != nil:
-			told(changed)
+		if err := g.wait(ctx, changed.Any()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -95,43 +97,60 @@ type gaze struct {
 	names   map[string]bool // what would lead to others
 }
 
-// follow watches dirs, and nothing else.
-func (g *gaze) follow(dirs []string) {
+// follow watches dirs, and nothing else. It fails where the system has no more
+// watches to give.
+func (g *gaze) follow(dirs []string) error {
 	g.dirs, g.names = make(map[string]bool), make(map[string]bool)
 	wanted := make(map[string]bool)
-	for _, dir := range dirs {
-		if g.watcher.Add(dir) == nil {
-			g.dirs[dir], wanted[dir] = true, true
+	var full error
+	add := func(dir string) bool {
+		if wanted[dir] {
+			return true
 		}
+		err := g.watcher.Add(dir)
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			full = fmt.Errorf("watch hooks: %s: %w (raise the system's limit of watches or of open files)", dir, err)
+		}
+		wanted[dir] = err == nil // else it is not there, or not to be read
+		return err == nil
+	}
+	for _, dir := range dirs {
+		g.dirs[dir] = add(dir)
 		// The way to it: it may be replaced, or come into being.
 		for at := dir; filepath.Dir(at) != at; at = filepath.Dir(at) {
 			g.names[at] = true
-			parent := filepath.Dir(at)
-			if wanted[parent] || g.watcher.Add(parent) == nil {
-				wanted[parent] = true
+			if add(filepath.Dir(at)) {
 				break
 			}
 		}
+	}
+	if full != nil {
+		return full
 	}
 	for _, dir := range g.watcher.WatchList() {
 		if !wanted[dir] {
 			_ = g.watcher.Remove(dir) // it may be gone
 		}
 	}
+	return nil
 }
 
 // concerns reports whether an event is about what was asked for.
 func (g *gaze) concerns(e fsnotify.Event) bool {
-	if e.Op == fsnotify.Chmod && strings.HasPrefix(filepath.Base(e.Name), ".") {
-		return false
+	if g.names[e.Name] || g.dirs[e.Name] {
+		return true
 	}
-	return g.dirs[filepath.Dir(e.Name)] || g.names[e.Name] || g.dirs[e.Name]
+	hidden := strings.HasPrefix(filepath.Base(e.Name), ".")
+	return g.dirs[filepath.Dir(e.Name)] && (e.Op != fsnotify.Chmod || !hidden)
 }
 
-// wait returns once something has changed and is at rest, or ctx ended. An
-// error is a watcher that broke.
-func (g *gaze) wait(ctx context.Context) error {
+// wait returns once something has changed and is at rest, or ctx ended; with
+// again it is enough that all is at rest. An error is a watcher that broke.
+func (g *gaze) wait(ctx context.Context, again bool) error {
 	var settled, limit <-chan time.Time
+	if again {
+		settled, limit = time.After(settleTime), time.After(settleLimit)
+	}
 	for {
 		select {
 		case <-ctx.Done():

@@ -84,3 +84,19 @@ func TestWatchEndsWithTheRegistry(t *testing.T) {
 		t.Fatal("it goes on")
 	}
 }
+
+// Whose word settings are depends on who can write their folder.
+func TestF5WatchSeesThatAFolderIsOthersToWrite(t *testing.T) {
+	opts := machine(t, "")
+	opts.Compat = []string{"claude"}
+	folder := filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude")
+	write(t, filepath.Join(folder, "settings.json"), handlers("PreToolUse", "exit 2"))
+	reg := open(t, opts)
+	told, end := watch(t, reg)
+	defer end()
+	for _, mode := range []os.FileMode{0o777, 0o755} {
+		time.Sleep(300 * time.Millisecond) // until it watches
+		chmod(t, folder, mode)
+		await(t, told, "~user/claude/settings.json:PreToolUse[0].0 settings")
+	}
+}
