@@ -1,19 +1,16 @@
-#!/usr/bin/env node
 // Keeps keys out of files: denies a Write or Edit whose text holds one.
 'use strict';
 const path = require('node:path');
-const {createRequire} = require('node:module');
+const grpc = require('@grpc/grpc-js');
+const loader = require('@grpc/proto-loader');
+const protobuf = require('protobufjs');
 
 if (process.env.TENTERHOOK_PLUGIN !== 'hooks') {
-  console.error('a plugin of tenterhook: put its folder into plugins/ and run tenterhook plugin lock');
+  console.error('a plugin of tenterhook: put it into plugins/secrets/ and run tenterhook plugin lock secrets');
   process.exit(1);
 }
-// What runs is a checked copy of this file: its packages lie where it came from.
-const dir = process.env.TENTERHOOK_PLUGIN_DIR;
-const load = createRequire(path.join(dir, 'package.json'));
-const grpc = load('@grpc/grpc-js');
-const {Hooks} = grpc.loadPackageDefinition(
-  load('@grpc/proto-loader').loadSync(path.join(dir, 'hook.proto'), {keepCase: true})).tenterhook.plugin.v1;
+const {root} = protobuf.parse(require('./hook.proto'), {keepCase: true});
+const {Hooks} = grpc.loadPackageDefinition(loader.fromJSON(root.toJSON(), {keepCase: true})).tenterhook.plugin.v1;
 
 const secrets = {
   'an AWS access key': /\bAKIA[0-9A-Z]{16}\b/,
