@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -20,20 +23,52 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	caches := goCaches()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": exitsWith},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": exitsWith, "tidy": tidyOffline},
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
 			e.Setenv("HOME", home)
 			e.Setenv("XDG_CONFIG_HOME", home+"/.config")
 			e.Setenv("XDG_DATA_HOME", home+"/.local/share")
 			e.Setenv("XDG_STATE_HOME", home+"/.local/state")
+			e.Setenv("GOFLAGS", "")
+			e.Setenv("GOPROXY", "off")
+			for name, dir := range caches {
+				e.Setenv(name, dir)
+			}
 			return os.MkdirAll(home, 0o755)
 		},
 	})
+}
+
+// goCaches are the folders that hold what building needs without a network, by
+// their variables; empty where Go is not installed.
+func goCaches() map[string]string {
+	caches := make(map[string]string)
+	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE").Output()
+	if err == nil {
+		_ = json.Unmarshal(out, &caches)
+	}
+	return caches
+}
+
+// tidyOffline is "tidy DIR": a module that requires this one and nothing else
+// gets all that this one requires. It stands for "go mod tidy", which would look
+// at more than what building this module has put into the cache.
+func tidyOffline(ts *testscript.TestScript, _ bool, args []string) {
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(repository, name))
+		ts.Check(err)
+		if name == "go.mod" {
+			at := bytes.Index(text, []byte("require ("))
+			text = append([]byte(ts.ReadFile(filepath.Join(args[0], name))), text[at:]...)
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(filepath.Join(args[0], name)), text, 0o644))
+	}
 }
 
 // exitsWith is "code N command…": the command ends with this exit code.

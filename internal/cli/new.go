@@ -42,23 +42,40 @@ var languages = map[string]language{
 
 var languageNames = slices.Sorted(maps.Keys(languages))
 
-type newFlags struct{ event, matcher, lang string }
+type newFlags struct {
+	event, matcher, lang string
+	plugin               bool
+}
 
 func (a *app) newCommand() *cobra.Command {
 	var f newFlags
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Make a hook folder that runs at once",
+		Short: "Make a hook folder that runs at once, or a plugin's source",
 		Long: "Writes NAME/HOOK.md and a script into the user's hooks, or into --dir, and says\n" +
-			"how to try it. Nothing that exists is overwritten.",
+			"how to try it. With --plugin it writes NAME/, the source of a plugin in Go with\n" +
+			"its test, into the current directory or into --dir, and says how to build it,\n" +
+			"approve it and try it. Nothing that exists is overwritten.",
 		Example: "  tenterhook new guard --matcher Bash\n" +
-			"  tenterhook new audit --event PostToolUse --lang python --dir ./hooks",
+			"  tenterhook new audit --event PostToolUse --lang python --dir ./hooks\n" +
+			"  tenterhook new keeper --plugin",
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.makeHook(args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !f.plugin {
+				return a.makeHook(args[0], f)
+			}
+			for _, name := range []string{"event", "matcher", "lang"} {
+				if cmd.Flags().Changed(name) {
+					return &located{"bad_flags", "--plugin goes without --" + name, "leave it out, and say in main.go what the plugin does"}
+				}
+			}
+			return a.makePlugin(args[0])
+		},
 	}
 	cmd.Flags().StringVar(&f.event, "event", string(hook.EventPreToolUse), "the event that the hook is for")
 	cmd.Flags().StringVar(&f.matcher, "matcher", "", "what the event's matcher tests, a tool's name for one")
 	cmd.Flags().StringVar(&f.lang, "lang", "sh", "the script's language: "+strings.Join(languageNames, ", "))
+	cmd.Flags().BoolVar(&f.plugin, "plugin", false, "make a plugin in Go: hooks in a program that stays up")
 	_ = cmd.RegisterFlagCompletionFunc("event", completeEvents)
 	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(languageNames, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -86,7 +103,7 @@ func (a *app) makeHook(name string, f newFlags) error {
 	if err != nil {
 		return err
 	}
-	files, err := writeTemplate(dir, f.lang, templateData(name, f, info, flags))
+	files, err := writeTemplates(dir, []string{"templates/HOOK.md.tmpl", "templates/" + f.lang + "/*.tmpl"}, templateData(name, f, info, flags))
 	if err != nil {
 		return err
 	}
@@ -94,12 +111,16 @@ func (a *app) makeHook(name string, f newFlags) error {
 	if a.json {
 		return a.printJSON(map[string]any{"dir": dir, "files": files, "try": try})
 	}
+	a.printMade(dir, files)
+	fmt.Fprintf(a.Out, "try it:\n  %s\n", printable(try))
+	return nil
+}
+
+func (a *app) printMade(dir string, files []string) {
 	fmt.Fprintf(a.Out, "made %s\n", printable(dir))
 	for _, file := range files {
 		fmt.Fprintf(a.Out, "  %s\n", filepath.Base(file))
 	}
-	fmt.Fprintf(a.Out, "try it:\n  %s\n", printable(try))
-	return nil
 }
 
 // newDir is where a new hook goes, and the flags that load it from there.
@@ -157,9 +178,9 @@ func tryCommand(info *hook.EventInfo, matcher string) string {
 	return cmd
 }
 
-// writeTemplate fills a language's templates into a folder that does not exist
-// yet. If a file cannot be written, the folder is removed again.
-func writeTemplate(dir, lang string, data newHook) (files []string, err error) {
+// writeTemplates fills templates into a folder that does not exist yet. If a
+// file cannot be written, the folder is removed again.
+func writeTemplates(dir string, patterns []string, data any) (files []string, err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, err
 	}
@@ -174,23 +195,25 @@ func writeTemplate(dir, lang string, data newHook) (files []string, err error) {
 			_ = os.RemoveAll(dir)
 		}
 	}()
-	sources, err := fs.Glob(templates, "templates/"+lang+"/*.tmpl")
-	if err != nil {
-		return nil, err
-	}
-	for _, source := range append([]string{"templates/HOOK.md.tmpl"}, sources...) {
-		path := filepath.Join(dir, strings.TrimSuffix(filepath.Base(source), ".tmpl"))
-		if err := fillTemplate(path, source, data); err != nil {
+	for _, pattern := range patterns {
+		sources, err := fs.Glob(templates, pattern)
+		if err != nil {
 			return nil, err
 		}
-		files = append(files, path)
+		for _, source := range sources {
+			path := filepath.Join(dir, strings.TrimSuffix(filepath.Base(source), ".tmpl"))
+			if err := fillTemplate(path, source, data); err != nil {
+				return nil, err
+			}
+			files = append(files, path)
+		}
 	}
 	return files, nil
 }
 
 // fillTemplate writes one file. A script may be executed.
-func fillTemplate(path, source string, data newHook) error {
-	t, err := template.New(filepath.Base(source)).Funcs(template.FuncMap{"toml": strconv.Quote}).ParseFS(templates, source)
+func fillTemplate(path, source string, data any) error {
+	t, err := template.New(filepath.Base(source)).Funcs(template.FuncMap{"toml": strconv.Quote, "modpath": modPath}).ParseFS(templates, source)
 	if err != nil {
 		return err
 	}

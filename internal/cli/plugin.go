@@ -70,16 +70,21 @@ func (a *app) plugins() ([]listedPlugin, []hook.Diagnostic) {
 	packages, notes := host.Packages(a.pluginsDir())
 	list := []listedPlugin{}
 	for _, p := range packages {
-		for _, one := range p.Plugins {
-			row := listedPlugin{Package: p.Name, Version: p.Version, Name: one.Name, Path: one.Path, Digest: one.Digest, Locked: one.Locked,
-				Hooks: one.Hooks, State: one.State, Why: one.Why, Processes: orEmpty(one.Processes)}
-			if len(one.Processes) > 0 {
-				row.PID = one.Processes[0].PID
-			}
-			list = append(list, row)
-		}
+		list = append(list, listedOf(p)...)
 	}
 	return list, notes
+}
+
+func listedOf(p plugins.Package) []listedPlugin {
+	list := make([]listedPlugin, len(p.Plugins))
+	for i, one := range p.Plugins {
+		list[i] = listedPlugin{Package: p.Name, Version: p.Version, Name: one.Name, Path: one.Path, Digest: one.Digest, Locked: one.Locked,
+			Hooks: one.Hooks, State: one.State, Why: one.Why, Processes: orEmpty(one.Processes)}
+		if len(one.Processes) > 0 {
+			list[i].PID = one.Processes[0].PID
+		}
+	}
+	return list
 }
 
 func (a *app) printPlugins(list []listedPlugin) {
@@ -126,6 +131,7 @@ func (a *app) listPlugins(strict bool) error {
 func (a *app) lockPlugins(cmd *cobra.Command, names []string) error {
 	host := a.pluginHost()
 	defer host.Close()
+	locked := []listedPlugin{}
 	for _, name := range names {
 		dir := name
 		if !filepath.IsAbs(name) {
@@ -135,9 +141,16 @@ func (a *app) lockPlugins(cmd *cobra.Command, names []string) error {
 		if err != nil {
 			return err
 		}
-		for _, one := range p.Plugins {
-			fmt.Fprintf(a.Out, "locked %s/%s sha256:%s with %s\n", oneLine(p.Name), oneLine(one.Name), one.Digest, plural(max(one.Hooks, 0), "hook"))
+		rows := listedOf(p)
+		for _, one := range rows {
+			if !a.json {
+				fmt.Fprintf(a.Out, "locked %s/%s sha256:%s with %s\n", oneLine(one.Package), oneLine(one.Name), one.Digest, plural(max(one.Hooks, 0), "hook"))
+			}
 		}
+		locked = append(locked, rows...)
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"locked": locked})
 	}
 	return nil
 }
