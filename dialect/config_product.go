@@ -93,11 +93,13 @@ func productOf(name string) *product {
 // read. A name that differs from an event's in the letters' case alone is left
 // out: elsewhere it is a slip. The first product to claim a name keeps it.
 var configNames = func() map[string]Mapping {
-	index := make(map[string]Mapping)
+	index, events := make(map[string]Mapping), make(map[string]bool)
+	for _, info := range hook.Events() {
+		events[strings.ToLower(string(info.Event))] = true
+	}
 	for _, p := range products {
 		for name, n := range p.events.names {
-			near := hook.NearestEvent(name)
-			if _, taken := index[name]; taken || strings.EqualFold(name, string(near)) {
+			if _, taken := index[name]; taken || events[strings.ToLower(name)] {
 				continue
 			}
 			index[name] = Mapping{Event: cmp.Or(n.event, hook.Event(name)), Matcher: n.matcher, Product: p.name}
