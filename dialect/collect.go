@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -20,34 +21,41 @@ func (x *reading) collect(at place, data []byte) *hook.Error {
 		x.unsoundly("the answer is not UTF-8", "print UTF-8 text")
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
-	members, fault, err := parseObject(data)
-	if err != nil {
+	members, err := hook.Members(data)
+	var ambiguous *hook.AmbiguousError
+	switch {
+	case errors.As(err, &ambiguous) && members != nil:
+		x.unsoundly(ambiguous.Reason, "make it with a JSON encoder (jq, json.dumps, …)")
+	case err != nil:
 		return unreadable("the answer is no JSON object: "+err.Error(),
 			"print one object, made by a JSON encoder (jq, json.dumps, …), and nothing else")
-	}
-	if fault != nil {
-		x.unsoundly(fault.Error(), "make it with a JSON encoder (jq, json.dumps, …)")
 	}
 	return x.collectMembers(at, members)
 }
 
 // collectMembers takes the members of one object. Of two with the same key the
 // last one counts, as in the client, and camelCase before snake_case.
-func (x *reading) collectMembers(at place, members []member) *hook.Error {
+func (x *reading) collectMembers(at place, members []hook.Member) *hook.Error {
 	for _, m := range members {
-		id, known := fieldIndex[at][string(m.key)]
+		id, known := fieldIndex[at][m.Key]
 		if !known {
-			x.unknownKey(at, string(m.key), m.value)
+			x.unknownKey(at, m.Key, m.Value)
 			continue
 		}
-		camel := string(m.key) == fieldTable[id].key
+		camel := m.Key == fieldTable[id].key
 		if x.has(id) && camel != x.camel[id] {
 			x.unsoundly(fieldTable[id].key+" stands twice, in two spellings", "keep one of them")
 			if !camel {
 				continue
 			}
 		}
-		x.answer[id], x.camel[id] = m.value, camel
+		x.answer[id], x.camel[id] = m.Value, camel
+		switch id {
+		case fSpecific:
+			x.forEvent = m
+		case fRequest:
+			x.forRequest = m
+		}
 	}
 	for id := firstField[at]; id < fieldCount && fieldTable[id].at == at; id++ {
 		if err := x.check(id); err != nil {
@@ -81,9 +89,9 @@ func (x *reading) check(id fieldID) *hook.Error {
 	}
 	switch id {
 	case fSpecific:
-		return x.collectMembers(atSpecific, nestedObject(value))
+		return x.collectMembers(atSpecific, x.forEvent.Members())
 	case fRequest:
-		return x.collectMembers(atRequest, nestedObject(value))
+		return x.collectMembers(atRequest, x.forRequest.Members())
 	case fEventName:
 		return nil
 	}

@@ -56,30 +56,30 @@ func splitHandoff(text []byte) (handoff *hook.Handoff, rest []byte, ok bool) {
 	if end < 0 {
 		return nil, nil, false
 	}
-	members, fault, err := parseObject(text[:end])
-	if fault != nil || err != nil {
+	members, err := hook.Members(text[:end])
+	if err != nil {
 		return nil, nil, false
 	}
 	handoff = &hook.Handoff{Timeout: HandoffTimeout}
 	for _, m := range members {
-		id, known := fieldIndex[atTop][string(m.key)]
+		id, known := fieldIndex[atTop][m.Key]
 		if !known {
-			if _, folded := foldedField(atTop, string(m.key)); folded {
+			if _, folded := foldedField(atTop, m.Key); folded {
 				return nil, nil, false
 			}
 			continue
 		}
-		if string(m.value) == "null" {
+		if string(m.Value) == "null" {
 			continue
 		}
-		if !fieldTable[id].wants.is(m.value) {
+		if !fieldTable[id].wants.is(m.Value) {
 			return nil, nil, false
 		}
 		switch id {
 		case fAsync:
-			ok = string(m.value) == "true"
+			ok = string(m.Value) == "true"
 		case fAsyncTimeout:
-			if d, sound := milliseconds(m.value); sound {
+			if d, sound := milliseconds(m.Value); sound {
 				handoff.Timeout = d
 			}
 		case fDecision, fContinue, fSpecific:

@@ -56,10 +56,12 @@ type reading struct {
 
 	canBlock bool // a hook can block this very input
 	answer
-	camel    [fieldCount]bool // the value came under the camelCase key
-	says     bool             // the answer has a field that means something by itself
-	unknowns int              // keys that no field has
-	unsound  bool             // the answer can be read in more than one way
+	forEvent   hook.Member      // the fields for the event, whole
+	forRequest hook.Member      // the decision in them
+	camel      [fieldCount]bool // the value came under the camelCase key
+	says       bool             // the answer has a field that means something by itself
+	unknowns   int              // keys that no field has
+	unsound    bool             // the answer can be read in more than one way
 
 	out hook.Output
 	err *hook.Error // why the decision does not count; the rest does

@@ -1,14 +1,11 @@
 package hook
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
-	"sync"
 )
 
 // Input is what a host tells of an event: one of the structs of this package,
@@ -50,72 +47,37 @@ func (b Base) Common() Base { return b }
 // session's source, … and "" on an event whose matcher is ignored.
 func Subject(in Input) string { return in.subject() }
 
-// Encode writes an input as the JSON object that hooks read, with base in the
-// place of the input's own common fields. It fails if a raw value in it (a
-// tool's input, say) is not JSON. Raw values are sent as they came.
+// Encode writes an input as the JSON object that hooks read, on one line, with
+// base in the place of the input's own common fields. It fails if a raw value in
+// it (a tool's input, say) is not JSON. Raw values are sent as they came, but for
+// line breaks between their parts.
 func Encode(in Input, base Base) ([]byte, error) {
-	var buf bytes.Buffer
-	if err := appendMembers(&buf, base); err != nil {
-		return nil, err
-	}
-	name, err := json.Marshal(in.Event())
-	if err != nil {
-		return nil, err
-	}
-	if buf.Len() > 0 {
-		buf.WriteByte(',')
-	}
-	buf.WriteString(`"hook_event_name":`)
-	buf.Write(name)
-	mark := buf.Len()
-	buf.WriteByte(',')
-	if err := appendMembers(&buf, in); err != nil {
-		return nil, fmt.Errorf("encode %s: %w", in.Event(), err)
-	}
-	if buf.Len() == mark+1 {
-		buf.Truncate(mark)
-	}
+	e := newEncoder()
+	e.members(reflect.ValueOf(base))
+	e.key("hook_event_name")
+	e.value(in.Event())
 	body := reflect.Indirect(reflect.ValueOf(in))
+	e.members(body)
 	for _, key := range slices.Sorted(maps.Keys(base.Extra)) {
-		k, err := json.Marshal(key)
-		if err != nil {
-			return nil, err
-		}
 		_, inBody := fieldOf(body, key)
 		if _, inBase := fieldOf(reflect.ValueOf(base), key); inBody || inBase || key == "hook_event_name" {
-			return nil, fmt.Errorf("encode %s: extra field %s has a field of its own", in.Event(), k)
+			return nil, fmt.Errorf("encode %s: extra field %q has a field of its own", in.Event(), key)
 		}
-		if !json.Valid(base.Extra[key]) {
-			return nil, fmt.Errorf("encode %s: field %s is not JSON", in.Event(), k)
-		}
-		buf.WriteByte(',')
-		buf.Write(k)
-		buf.WriteByte(':')
-		buf.Write(base.Extra[key])
+		e.key(key)
+		e.raw(key, base.Extra[key])
 	}
-	out := make([]byte, 0, buf.Len()+2)
-	out = append(out, '{')
-	out = append(out, buf.Bytes()...)
-	return append(out, '}'), nil
-}
-
-// appendMembers writes v's members without the braces around them.
-func appendMembers(buf *bytes.Buffer, v any) error {
-	var one bytes.Buffer
-	enc := json.NewEncoder(&one)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
+	if e.err != nil {
+		return nil, fmt.Errorf("encode %s: %w", in.Event(), e.err)
 	}
-	b := bytes.TrimSpace(one.Bytes())
-	buf.Write(b[1 : len(b)-1])
-	return nil
+	e.buf.WriteByte('}')
+	return e.buf.Bytes(), nil
 }
 
 // DecodeInput reads an event's JSON object. Keys are compared exactly; what no
 // field takes is kept in Base.Extra, and an unknown event becomes a [Custom].
 // It fails on anything but one object without duplicate keys, on an object
-// without hook_event_name, and on a known field of a wrong type.
+// without hook_event_name, and on a known field of a wrong type. Raw values of
+// the input share data's memory.
 func DecodeInput(data []byte) (Input, error) {
 	members, err := Members(data)
 	if err != nil {
@@ -206,32 +168,15 @@ func decodeInto(members []Member, base *Base, body reflect.Value) error {
 			base.Extra[m.Key] = m.Value
 			continue
 		}
+		if raw, ok := field.Addr().Interface().(*json.RawMessage); ok {
+			*raw = m.Value // it may be long, and it is sound
+			continue
+		}
 		if err := json.Unmarshal(m.Value, field.Addr().Interface()); err != nil {
 			return fmt.Errorf("%s: want %s, got %s", m.Key, wantedJSON(field.Type()), clip(m.Value))
 		}
 	}
 	return nil
-}
-
-var fieldIndexes sync.Map // reflect.Type → map[string]int
-
-// fieldOf finds the field of struct v whose JSON key is exactly key.
-func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
-	index, ok := fieldIndexes.Load(v.Type())
-	if !ok {
-		m := make(map[string]int)
-		for i := range v.NumField() {
-			if tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); tag != "-" && tag != "" {
-				m[tag] = i
-			}
-		}
-		index, _ = fieldIndexes.LoadOrStore(v.Type(), m)
-	}
-	i, ok := index.(map[string]int)[key]
-	if !ok {
-		return reflect.Value{}, false
-	}
-	return v.Field(i), true
 }
 
 func wantedJSON(t reflect.Type) string {

@@ -2,17 +2,40 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // Member is one key and value of a JSON object, in the order of the text.
 type Member struct {
 	Key   string
-	Value json.RawMessage
+	Value json.RawMessage // shares the text's memory
+
+	sound bool // Members read the text that it is of
 }
+
+// Members returns those of the value, nil if that is no object. Of a Member that
+// [Members] returned it looks at the text no more than it needs.
+func (m Member) Members() []Member {
+	if !m.sound {
+		inner, _ := Members(m.Value)
+		return inner
+	}
+	w := walker{text: m.Value}
+	if w.space() != '{' {
+		return nil
+	}
+	return w.members()
+}
+
+// AmbiguousError is a JSON text that careless readers would not agree on: a key
+// stands twice in one object, or nesting is too deep.
+type AmbiguousError struct{ Reason string }
+
+// Error returns the reason.
+func (e *AmbiguousError) Error() string { return e.Reason }
 
 // maxJSONDepth bounds nesting; encoding/json itself stops at 10,000.
 const maxJSONDepth = 256
@@ -20,81 +43,30 @@ const maxJSONDepth = 256
 // Members reads a JSON object strictly: exactly one object, nothing behind it,
 // no key twice at any depth, nesting bounded. encoding/json would let the last
 // of two equal keys win in silence, and match keys without regard to case.
+//
+// With an [*AmbiguousError] it returns the members all the same, and both of two
+// equal ones.
 func Members(data []byte) ([]Member, error) {
-	if err := CheckJSON(data); err != nil {
-		return nil, err
+	if !json.Valid(data) {
+		return nil, syntaxError(data)
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	tok, err := dec.Token()
-	if err != nil {
-		return nil, err
+	w := walker{text: data}
+	if w.space() != '{' {
+		return nil, cmp.Or(CheckJSON(data), fmt.Errorf("want a JSON object, got %s", clip(data)))
 	}
-	if tok != json.Delim('{') {
-		return nil, fmt.Errorf("want a JSON object, got %s", clip(data))
-	}
-	var members []Member
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var m Member
-		m.Key = tok.(string)
-		if err := dec.Decode(&m.Value); err != nil {
-			return nil, err
-		}
-		members = append(members, m)
-	}
-	return members, nil
+	members := w.members()
+	return members, w.fault()
 }
 
 // CheckJSON reports what is wrong with one JSON value: a syntax error, bytes
-// behind it, a key that stands twice in one object, or nesting too deep.
+// behind it, or what an [*AmbiguousError] says.
 func CheckJSON(data []byte) error {
 	if !json.Valid(data) {
 		return syntaxError(data)
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	type frame struct {
-		keys  map[string]bool // nil in a list
-		value bool            // in an object: a key was read, its value comes
-	}
-	var stack []frame
-	for {
-		tok, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		var top *frame
-		if len(stack) > 0 {
-			top = &stack[len(stack)-1]
-		}
-		if key, ok := tok.(string); ok && top != nil && top.keys != nil && !top.value {
-			if top.keys[key] {
-				return fmt.Errorf("key %q stands twice in one object", key)
-			}
-			top.keys[key], top.value = true, true
-			continue
-		}
-		if top != nil {
-			top.value = false
-		}
-		switch tok {
-		case json.Delim('{'):
-			stack = append(stack, frame{keys: make(map[string]bool)})
-		case json.Delim('['):
-			stack = append(stack, frame{})
-		case json.Delim('}'), json.Delim(']'):
-			stack = stack[:len(stack)-1]
-		}
-		if len(stack) > maxJSONDepth {
-			return fmt.Errorf("nested more than %d deep", maxJSONDepth)
-		}
-	}
+	w := walker{text: data}
+	w.value(0)
+	return w.fault()
 }
 
 // syntaxError explains why data is not one JSON value, with the line.
