@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // encoder writes one JSON object. Raw values may be long, so they are looked at
@@ -21,6 +22,7 @@ func newEncoder() *encoder {
 	e := &encoder{}
 	e.json = json.NewEncoder(&e.buf)
 	e.json.SetEscapeHTML(false)
+	e.buf.Grow(512)
 	e.buf.WriteByte('{')
 	return e
 }
@@ -29,8 +31,21 @@ func (e *encoder) key(key string) {
 	if e.buf.Len() > 1 {
 		e.buf.WriteByte(',')
 	}
-	e.value(key)
+	e.text(key)
 	e.buf.WriteByte(':')
+}
+
+// text writes a string. Most have nothing to escape.
+func (e *encoder) text(s string) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			e.value(s)
+			return
+		}
+	}
+	e.buf.WriteByte('"')
+	e.buf.WriteString(s)
+	e.buf.WriteByte('"')
 }
 
 func (e *encoder) value(v any) {
@@ -71,9 +86,12 @@ func (e *encoder) members(v reflect.Value) {
 			continue
 		}
 		e.key(f.key)
-		if raw, ok := field.Interface().(json.RawMessage); ok {
-			e.raw(f.key, raw)
-		} else {
+		switch {
+		case f.raw:
+			e.raw(f.key, field.Bytes())
+		case field.Kind() == reflect.String:
+			e.text(field.String())
+		default:
 			e.value(field.Interface())
 		}
 	}
@@ -100,7 +118,10 @@ type field struct {
 	index     int
 	key       string
 	omitEmpty bool
+	raw       bool // a json.RawMessage
 }
+
+var rawType = reflect.TypeFor[json.RawMessage]()
 
 var knownFields sync.Map // reflect.Type → *fields
 
@@ -112,7 +133,7 @@ func fieldsOf(t reflect.Type) *fields {
 	for i := range t.NumField() {
 		key, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if key != "-" && key != "" {
-			all.list = append(all.list, field{i, key, options == "omitempty"})
+			all.list = append(all.list, field{i, key, options == "omitempty", t.Field(i).Type == rawType})
 			all.index[key] = i
 		}
 	}

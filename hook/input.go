@@ -55,7 +55,7 @@ func Encode(in Input, base Base) ([]byte, error) {
 	e := newEncoder()
 	e.members(reflect.ValueOf(base))
 	e.key("hook_event_name")
-	e.value(in.Event())
+	e.text(string(in.Event()))
 	body := reflect.Indirect(reflect.ValueOf(in))
 	e.members(body)
 	for _, key := range slices.Sorted(maps.Keys(base.Extra)) {
