@@ -3,15 +3,13 @@ package model
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	jsonschema "github.com/tenterhook/tenterhook/internal/schema"
 )
 
 // schema is what an answer must look like: the protocol's own shape, or the
@@ -61,7 +59,7 @@ func (s *schema) accept(answer []byte) ([]byte, *hook.Error) {
 	if err != nil {
 		return answer, nil
 	}
-	if err := s.validate(text); err != nil {
+	if err := s.compiled.Validate(text); err != nil {
 		return nil, &hook.Error{Failure: hook.FailureOutput, Reason: "the model's answer violates the hook's schema: " + clean(err.Error(), 200),
 			Hint: "say in the prompt what is wanted, or widen the schema"}
 	}
@@ -86,23 +84,6 @@ func (s *schema) accept(answer []byte) ([]byte, *hook.Error) {
 	}
 	kept.WriteByte('}')
 	return kept.Bytes(), nil
-}
-
-func (s *schema) validate(text []byte) error {
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
-	err = s.compiled.Validate(v)
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	lines := strings.Split(strings.TrimSpace(invalid.Error()), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimPrefix(strings.TrimSpace(lines[i]), "- ")
-	}
-	return errors.New(strings.Join(lines[min(1, len(lines)-1):], "; "))
 }
 
 // unfence takes a text out of a Markdown fence, as dialect's reader does.
@@ -158,18 +139,8 @@ func compile(raw json.RawMessage) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(noLoader{})
-	const name = "hook:schema"
-	if err := compiler.AddResource(name, doc); err != nil {
-		return nil, err
-	}
 	s := &schema{raw: raw, more: make(map[string]bool)}
-	if s.compiled, err = compiler.Compile(name); err != nil {
+	if s.compiled, err = jsonschema.Compile(raw); err != nil {
 		return nil, err
 	}
 	for _, m := range members {
@@ -192,11 +163,4 @@ func (s *schema) learn(properties json.RawMessage) {
 			s.more[m.Key] = true
 		}
 	}
-}
-
-// noLoader keeps a schema from reading files or the network.
-type noLoader struct{}
-
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("it refers to %s, which is not loaded", url)
 }
