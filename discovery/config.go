@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -37,8 +36,10 @@ type ConfigFile struct {
 // WalkConfigs reads the config files of places, in their order and by path
 // within each, as safely as hook folders are: no link leads out of Scope.Dir,
 // and a pipe or a device is a Problem at once. It calls visit for each, with
-// known as [Walk] has it. A place that is not there has no files; one that
-// cannot be opened is a diagnostic. The error is that of ctx.
+// known as [Walk] has it. A place that is not there has no files. One that cannot
+// be opened is a diagnostic, and so is each folder below it that a pattern looks
+// through and that is there and cannot be read; each names the folder. The error
+// is that of ctx.
 func WalkConfigs[T any](ctx context.Context, fsys afero.Fs, places []ConfigPlace, known func(path string) (T, bool), visit func(*ConfigFile) T) ([]T, []hook.Diagnostic, error) {
 	fsys = orOS(fsys)
 	var results []T
@@ -57,20 +58,37 @@ func WalkConfigs[T any](ctx context.Context, fsys afero.Fs, places []ConfigPlace
 			notes = append(notes, explain(s.Dir, err))
 			continue
 		}
-		results = append(results, walkPlace(t, place, known, visit)...)
+		names, closed := match(t, place)
+		results, notes = append(results, readPlace(t, place, names, known, visit)...), append(notes, closed...)
 		t.close()
 	}
 	return results, notes, nil
 }
 
-func walkPlace[T any](t tree, place ConfigPlace, known func(string) (T, bool), visit func(*ConfigFile) T) []T {
-	var names []string
+// match returns the names below a place that its patterns take, sorted, and the
+// folders that cannot be looked through.
+func match(t tree, place ConfigPlace) (names []string, closed []hook.Diagnostic) {
+	told := make(map[string]bool)
 	for _, pattern := range place.Names {
-		names = append(names, glob(t, ".", strings.Split(pattern, "/"))...)
+		names = append(names, glob(t, ".", strings.Split(pattern, "/"), func(dir string, err error) {
+			if told[dir] {
+				return
+			}
+			told[dir] = true
+			d := explain(filepath.Join(place.Scope.Dir, filepath.FromSlash(dir)), err)
+			if errors.Is(err, errNotAFolder) {
+				d.Hint = "put a folder in its place, or remove it"
+			}
+			closed = append(closed, d)
+		})...)
 	}
-	slices.SortStableFunc(names, cmp.Compare)
+	slices.Sort(names)
+	return slices.Compact(names), closed
+}
+
+func readPlace[T any](t tree, place ConfigPlace, names []string, known func(string) (T, bool), visit func(*ConfigFile) T) []T {
 	var results []T
-	for _, name := range slices.Compact(names) {
+	for _, name := range names {
 		f := ConfigFile{Scope: place.Scope, Product: place.Product, Path: filepath.Join(place.Scope.Dir, filepath.FromSlash(name))}
 		if known != nil {
 			if result, ok := known(f.Path); ok {
@@ -96,22 +114,29 @@ func walkPlace[T any](t tree, place ConfigPlace, known func(string) (T, bool), v
 }
 
 // glob returns the names below dir that match a pattern's parts. Names without
-// wildcards are not looked for here: reading them tells.
-func glob(t tree, dir string, parts []string) []string {
+// wildcards are not looked for here: reading them tells. A folder that is there
+// and cannot be read is handed to closed; what could be read of it counts.
+func glob(t tree, dir string, parts []string, closed func(dir string, err error)) []string {
 	if len(parts) == 0 {
 		return []string{dir}
 	}
 	if !strings.ContainsAny(parts[0], `*?[\`) {
-		return glob(t, path.Join(dir, parts[0]), parts[1:])
+		return glob(t, path.Join(dir, parts[0]), parts[1:], closed)
 	}
 	entries, err := t.entries(dir)
-	if err != nil {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) && t.dangles(dir) {
+		err = errDangling
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		closed(dir, folderError(err))
 	}
 	var names []string
 	for _, e := range entries {
+		if len(parts) > 1 && !e.folder && !e.link {
+			continue
+		}
 		if ok, _ := path.Match(parts[0], e.name); ok {
-			names = append(names, glob(t, path.Join(dir, e.name), parts[1:])...)
+			names = append(names, glob(t, path.Join(dir, e.name), parts[1:], closed)...)
 		}
 	}
 	return names

@@ -2,7 +2,9 @@ package discovery_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,5 +100,45 @@ func TestKnownFilesAreNotRead(t *testing.T) {
 		func(f *discovery.Found) string { return "read " + f.Path })
 	if diff := cmp.Diff([]string{"known HOOK.md"}, folders); diff != "" || err != nil {
 		t.Error(diff, err)
+	}
+}
+
+// A folder that is looked through and cannot be read is not taken for an empty
+// one; one that is not there is.
+func TestF9FolderOfConfigFilesThatCannotBeReadIsTold(t *testing.T) {
+	dir, outside := tempDir(t), tempDir(t)
+	write(t, filepath.Join(dir, "good", "a.json"), "a")
+	write(t, filepath.Join(dir, "file"), "")
+	write(t, filepath.Join(outside, "b.json"), "b")
+	link(t, "loop", filepath.Join(dir, "loop"))
+	link(t, outside, filepath.Join(dir, "outside"))
+	link(t, "nowhere", filepath.Join(dir, "dangles"))
+	onDisk := place(dir, "good/*.json", "file/*.json", "loop/*.json", "loop/*.toml", "outside/*.json", "dangles/*.json", "gone/*.json", "*/*.json")
+	inMemory := place(filepath.FromSlash("/d"), "good/*.json", "shut/*.json", "gone/*.json", "*/*.json")
+	fsys := failing{memory(t, map[string]string{"/d/good/a.json": "a", "/d/shut/b.json": "b", "/d/x": ""}), map[string]error{"/d/shut": os.ErrPermission}}
+	for _, test := range []struct {
+		fsys  afero.Fs
+		place discovery.ConfigPlace
+		want  []string
+	}{
+		{nil, onDisk, []string{"dangles: link_broken", "file: not_a_folder", "loop: unreadable", "outside: link_escapes"}},
+		{fsys, inMemory, []string{"shut: unreadable"}},
+	} {
+		found, notes, err := discovery.WalkConfigs(context.Background(), test.fsys, []discovery.ConfigPlace{test.place}, nil, func(f *discovery.ConfigFile) string { return string(f.Data) })
+		if diff := cmp.Diff([]string{"a"}, found); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+		var told []string
+		for _, d := range notes {
+			if d.Hint == "" || d.Severity != hook.SeverityError {
+				t.Errorf("incomplete diagnostic %+v", d)
+			}
+			name, _ := filepath.Rel(test.place.Scope.Dir, d.Path)
+			told = append(told, name+": "+d.Code)
+		}
+		slices.Sort(told)
+		if diff := cmp.Diff(test.want, told); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

@@ -24,7 +24,7 @@
 //
 // A HOOK.md is read if it is a regular file of at most [MaxManifest] bytes.
 // Pipes, devices, sockets and folders of that name get a diagnostic at once,
-// and so does whatever cannot be read; the other hooks load. A link is followed
+// and so does whatever cannot be read, folders too; the other hooks load. A link is followed
 // as long as it ends inside the scope's directory. The scope's directory itself
 // may be a link, but that of the project and local scopes not out of the
 // workspace.

@@ -114,7 +114,7 @@ func explain(path string, err error) hook.Diagnostic {
 	case errors.Is(err, fs.ErrPermission):
 		d.Code, d.Message, d.Hint = "unreadable", "cannot be read: permission denied", "let the user who runs the agent read it"
 	default:
-		d.Code, d.Message = "unreadable", "cannot be read: "+reason(err)
+		d.Code, d.Message, d.Hint = "unreadable", "cannot be read: "+reason(err), "mend it, or remove it"
 	}
 	return d
 }

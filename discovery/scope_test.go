@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/afero"
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
@@ -95,5 +96,26 @@ func TestPluginPackagesComeFromTheGivenFileSystem(t *testing.T) {
 	scopes, notes := discovery.Scopes(discovery.Options{FS: fsys, ManagedDir: "/m", UserDir: "/u", PluginsDir: "/p"})
 	if len(scopes) != 3 || scopes[2].Package != "one" || len(notes) != 0 {
 		t.Errorf("scopes %v, diagnostics %v", scopes, notes)
+	}
+}
+
+func TestFolderOfPluginPackagesThatCannotBeReadIsTold(t *testing.T) {
+	dir := tempDir(t)
+	write(t, filepath.Join(dir, "file"), "")
+	link(t, "loop", filepath.Join(dir, "loop"))
+	manifest, _ := filepath.Abs("/p/one/hooks/x/HOOK.md")
+	shut := failing{memory(t, map[string]string{manifest: text}), map[string]error{filepath.ToSlash(filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(manifest))))): os.ErrPermission}}
+	for path, test := range map[string]struct {
+		fsys afero.Fs
+		want string
+	}{
+		filepath.Join(dir, "file"): {nil, "not_a_folder"},
+		filepath.Join(dir, "loop"): {nil, "unreadable"},
+		"/p":                       {shut, "unreadable"},
+	} {
+		_, notes := discovery.Scopes(discovery.Options{FS: test.fsys, ManagedDir: "/m", UserDir: "/u", PluginsDir: path})
+		if len(notes) != 1 || notes[0].Code != test.want || notes[0].Hint == "" || notes[0].Severity != hook.SeverityError {
+			t.Errorf("%s: %+v, want %s", path, notes, test.want)
+		}
 	}
 }

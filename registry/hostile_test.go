@@ -186,3 +186,101 @@ exit 2
 		})
 	}
 }
+
+// A word that named nothing when its command was approved must not come to name
+// a script, reload or no reload.
+func TestF4ScriptThatComesIntoBeingWasNotApproved(t *testing.T) {
+	for name, test := range map[string]struct {
+		command string
+		change  func(t *testing.T, workspace string)
+	}{
+		"a word": {"sh check.sh; exit 2", func(t *testing.T, workspace string) {
+			write(t, filepath.Join(workspace, "check.sh"), "echo hostile >&2; exit 2")
+		}},
+		"a word in quotes": {`bash -c "sh check.sh; exit 2"`, func(t *testing.T, workspace string) {
+			write(t, filepath.Join(workspace, "check.sh"), "echo hostile >&2; exit 2")
+		}},
+		"a path": {"sh tools/check.sh; exit 2", func(t *testing.T, workspace string) {
+			write(t, filepath.Join(workspace, "tools", "check.sh"), "echo hostile >&2; exit 2")
+		}},
+		"what a link leads to": {"sh link.sh; exit 2", func(t *testing.T, workspace string) {
+			write(t, filepath.Join(workspace, "away", "check.sh"), "echo hostile >&2; exit 2")
+		}},
+		"a folder's place": {"sh folder; exit 2", func(t *testing.T, workspace string) {
+			folder := filepath.Join(workspace, "folder")
+			if err := os.Remove(folder); err != nil {
+				t.Fatal(err)
+			}
+			write(t, folder, "echo hostile >&2; exit 2")
+		}},
+		"the place of a folder further down": {"sh tools/folder; exit 2", func(t *testing.T, workspace string) {
+			folder := filepath.Join(workspace, "tools", "folder")
+			if err := os.Remove(folder); err != nil {
+				t.Fatal(err)
+			}
+			write(t, folder, "echo hostile >&2; exit 2")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := machine(t, "")
+			for _, dir := range []string{"folder", "away", "tools/folder"} {
+				if err := os.MkdirAll(filepath.Join(opts.Workspace, dir), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink(filepath.Join("away", "check.sh"), filepath.Join(opts.Workspace, "link.sh")); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), handlers("PreToolUse", test.command))
+			reg := open(t, opts)
+			approve(t, reg)
+			settle() // the approval rests on stamps from here on
+			for range 2 {
+				if out := dispatch(t, reg, bash("ls")); out.Results[0].Status != hook.StatusBlocked {
+					t.Fatalf("approved: %v", ids(out))
+				}
+			}
+			test.change(t, opts.Workspace)
+			out := dispatch(t, reg, bash("ls"))
+			if out.Results[0].Failure != hook.FailureUntrusted || !strings.Contains(out.Results[0].Reason, "was added since it was approved") {
+				t.Errorf("%v %q", ids(out), out.Results[0].Reason)
+			}
+		})
+	}
+}
+
+// What a command says that it writes is its own.
+func TestApprovedHookKeepsItsApprovalThroughItsOwnWork(t *testing.T) {
+	const tool = "tools/tool.sh"
+	for name, command := range map[string]string{
+		"a redirection":              "echo x >> notes.txt; exit 2",
+		"a log":                      "sh " + tool + " --log audit.log",
+		"a log further down":         "sh " + tool + " --log logs/audit.log",
+		"a file behind an option":    "sh " + tool + " --output report.json",
+		"a file behind an equals":    "sh " + tool + " --out-file=report.json",
+		"a file behind tee":          "echo x | tee -a notes.txt; exit 2",
+		"a file behind it in quotes": `sh -c "echo x | tee -a 'notes.txt'"; exit 2`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := machine(t, "")
+			write(t, filepath.Join(opts.Workspace, filepath.FromSlash(tool)), "for last; do :; done\necho x >> \"${last#*=}\"\nexit 2\n")
+			write(t, filepath.Join(opts.Workspace, "logs", "x"), "")
+			write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), handlers("PreToolUse", command))
+			reg := open(t, opts)
+			approve(t, reg)
+			for _, when := range []string{"approved", "once more", "reloaded", "opened anew"} {
+				switch when {
+				case "once more":
+					settle()
+				case "reloaded":
+					reload(t, reg)
+				case "opened anew":
+					reg = open(t, opts)
+				}
+				if out := dispatch(t, reg, bash("ls")); out.Results[0].Status != hook.StatusBlocked {
+					t.Errorf("%s: %v %q", when, ids(out), out.Results[0].Reason)
+				}
+			}
+		})
+	}
+}

@@ -27,12 +27,11 @@ type definition struct {
 	subject *trust.Subject // of one that needs an approval
 	guard   *trust.Guard
 
-	named     []string // files outside of its folder that its commands name
-	disowned  string   // why nobody trusts its files; "" = who owns them is fine
-	problem   string   // why the manifest could not be read
-	listed    bool     // what lies beside the manifest had a say
-	described bool     // it is what a plugin says of itself
-	stale     bool     // kept, for what is there by now is broken
+	disowned  string // why nobody trusts its files; "" = who owns them is fine
+	problem   string // why the manifest could not be read
+	listed    bool   // what lies beside the manifest had a say
+	described bool   // it is what a plugin says of itself
+	stale     bool   // kept, for what is there by now is broken
 }
 
 // loaded is what the scopes hold.
@@ -55,6 +54,7 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 		ManagedDir: opts.ManagedDir, UserDir: opts.UserDir, PluginsDir: opts.PluginsDir, Dirs: opts.Dirs, Without: opts.Without})
 	l := &loaded{notes: notes}
 	var owners trust.Owners // asked anew at each load: files may be as they were, and others' to write by now
+	scopes = r.keepPackages(last, scopes, &owners, l)
 	for _, s := range scopes {
 		if err := r.loadFolders(ctx, last, s, &owners, l); err != nil {
 			return nil, err
@@ -64,11 +64,31 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 	return l, r.loadConfigs(ctx, last, scopes, &owners, l)
 }
 
+// keepPackages adds the plugin packages that there were, if those that there are
+// cannot be listed. Where none is known, a hook that is invalid stands for them.
+func (r *Registry) keepPackages(last *memory, scopes []discovery.Scope, owners *trust.Owners, l *loaded) []discovery.Scope {
+	i := slices.IndexFunc(l.notes, func(d hook.Diagnostic) bool { return d.Severity == hook.SeverityError })
+	if i < 0 {
+		return scopes
+	}
+	kept := last.unseenPackages(scopes)
+	if len(kept) == 0 && !slices.ContainsFunc(scopes, func(s discovery.Scope) bool { return s.Package != "" }) {
+		bad := l.notes[i]
+		all := discovery.Scope{Scope: hook.ScopePlugin, Dir: bad.Path, HooksDir: bad.Path}
+		l.definitions = append(l.definitions, r.insteadOf(last, all, owners, &bad, nil)...)
+	}
+	at := slices.IndexFunc(scopes, func(s discovery.Scope) bool { return s.Scope == hook.ScopeDir })
+	if at < 0 {
+		at = len(scopes)
+	}
+	return slices.Insert(scopes, at, kept...)
+}
+
 // loadFolders reads the hook folders of a scope.
 func (r *Registry) loadFolders(ctx context.Context, last *memory, s discovery.Scope, owners *trust.Owners, l *loaded) error {
 	known := func(path string) (*definition, bool) {
 		d, ok := last.folder(sourceOf(s, "", path))
-		return d, ok && sameProblem(d.disowned, r.disown(owners, s, path, true)) && d.bindsTheSame()
+		return d, ok && sameProblem(d.disowned, r.disown(owners, s, path, true))
 	}
 	folders, found, err := discovery.Walk(ctx, r.opts.FS, []discovery.Scope{s}, known, func(f *discovery.Found) *definition {
 		problem := r.disown(owners, s, f.Path, true)
@@ -133,6 +153,12 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 		}
 		hooks, notes := plugins.Describe(s.Package, s.Dir)
 		l.notes = append(l.notes, notes...)
+		if closedFolder(notes, s.Dir) != nil {
+			for _, d := range last.unseenPlugins(s) {
+				l.definitions, l.notes = append(l.definitions, d), append(l.notes, d.notes...)
+			}
+			continue
+		}
 		byID := make(map[string]*definition)
 		for _, h := range hooks {
 			h.ID, h.Scope = dialect.HookID(s.Scope, s.Package, h.Name), s.Scope
@@ -149,7 +175,7 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 		}
 	}
 	for i, d := range l.definitions {
-		if d.described {
+		if d.described && !d.stale {
 			r.needApproval(d)
 			l.definitions[i] = last.sameDescribed(d)
 		}
@@ -199,16 +225,36 @@ func (r *Registry) loadConfigs(ctx context.Context, last *memory, scopes []disco
 func (r *Registry) walkConfigs(ctx context.Context, last *memory, place configPlace, owners *trust.Owners, l *loaded) ([]*configFile, error) {
 	known := func(path string) (*configFile, bool) {
 		c, ok := last.config(sourceOf(place.Scope, place.Product, path))
-		return c, ok && sameProblem(c.disowned, r.disown(owners, place.Scope, path, false)) && c.bindsTheSame()
+		return c, ok && sameProblem(c.disowned, r.disown(owners, place.Scope, path, false))
 	}
 	configs, notes, err := discovery.WalkConfigs(ctx, r.opts.FS, []discovery.ConfigPlace{place.ConfigPlace}, known, func(f *discovery.ConfigFile) *configFile {
 		return r.readConfig(last, owners, f, place.legacy)
 	})
-	if closedFolder(notes, place.Scope.Dir) != nil && r.disown(owners, place.Scope, place.Scope.Dir, false) == nil {
-		configs = append(configs, last.unseenConfigs(place, configs)...)
+	for i := range notes {
+		configs = append(configs, r.insteadOfConfigs(last, place, owners, &notes[i], configs)...)
 	}
 	l.configs, l.notes = append(l.configs, configs...), append(l.notes, notes...)
 	return configs, err
+}
+
+// insteadOfConfigs is insteadOf for a folder that config files are looked for in.
+// That of the place itself has hook folders too, and theirs stands for it.
+func (r *Registry) insteadOfConfigs(last *memory, place configPlace, owners *trust.Owners, bad *hook.Diagnostic, seen []*configFile) []*configFile {
+	if r.disown(owners, place.Scope, bad.Path, false) == nil {
+		if kept := last.unseenConfigs(place, bad.Path, seen); len(kept) > 0 {
+			return kept
+		}
+	}
+	if bad.Path == place.Scope.Dir {
+		return nil
+	}
+	f := &discovery.ConfigFile{Scope: place.Scope, Product: place.Product, Path: bad.Path, Problem: bad}
+	if c := last.sameConfig(f, nil); c != nil {
+		return []*configFile{c}
+	}
+	c := readConfigFile(f)
+	c.legacy, c.notes = place.legacy, nil // what is wrong was told
+	return []*configFile{c}
 }
 
 // readConfig reads a config file and judges whose word it is.

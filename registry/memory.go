@@ -2,6 +2,8 @@ package registry
 
 import (
 	"bytes"
+	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -121,7 +123,7 @@ func (m *memory) sameFolder(f *discovery.Found, problem *trust.Problem) *definit
 		return nil
 	}
 	d := k.value
-	if d.listed || d.stale || !bytes.Equal(d.data, f.Data) || d.problem != messageOf(f.Problem) || !sameProblem(d.disowned, problem) || !d.bindsTheSame() {
+	if d.listed || d.stale || !bytes.Equal(d.data, f.Data) || d.problem != messageOf(f.Problem) || !sameProblem(d.disowned, problem) {
 		return nil
 	}
 	k.moved.Store(true)
@@ -142,7 +144,7 @@ func (m *memory) orGood(d *definition) *definition {
 	switch {
 	case d.listed && !last.stale && reflect.DeepEqual(d.hooks, last.hooks) && slices.Equal(d.notes, last.notes):
 		return last
-	case d.disowned != "", last.disowned != "", !last.bindsTheSame(): // whoever broke it may have changed its scripts
+	case d.disowned != "", last.disowned != "": // whoever broke it may have changed its scripts
 	case d.broken() && !last.broken():
 		own := *last
 		own.stale, own.data, own.problem, own.notes = true, d.data, d.problem, append(slices.Clip(d.notes), keptNote(d.path))
@@ -167,22 +169,66 @@ func (m *memory) unseenFolders(s discovery.Scope, seen []*definition) []*definit
 	var unseen []*definition
 	for _, k := range m.folders {
 		d := k.value
-		if d.scope != s || d.broken() || there[d.path] || !d.bindsTheSame() {
-			continue
+		if d.scope == s && !d.broken() && !there[d.path] {
+			unseen = append(unseen, d.kept())
 		}
-		if !d.stale {
-			own := *d
-			own.stale, own.notes = true, append(slices.Clip(d.notes), keptNote(d.path))
-			d = &own
-		}
-		unseen = append(unseen, d)
 	}
 	slices.SortFunc(unseen, func(a, b *definition) int { return strings.Compare(a.path, b.path) })
 	return unseen
 }
 
-// unseenConfigs is unseenFolders for the config files of a place.
-func (m *memory) unseenConfigs(place configPlace, seen []*configFile) []*configFile {
+// unseenPlugins are the hooks that the plugins of a scope last said they have,
+// by ID.
+func (m *memory) unseenPlugins(s discovery.Scope) []*definition {
+	if m == nil {
+		return nil
+	}
+	var unseen []*definition
+	for _, id := range slices.Sorted(maps.Keys(m.plugins)) {
+		if d := m.plugins[id]; d.scope == s {
+			unseen = append(unseen, d.kept())
+		}
+	}
+	return unseen
+}
+
+// unseenPackages are the plugin packages, by name, that something was loaded
+// from and that are not among those listed.
+func (m *memory) unseenPackages(listed []discovery.Scope) []discovery.Scope {
+	if m == nil {
+		return nil
+	}
+	var unseen []discovery.Scope
+	add := func(s discovery.Scope) {
+		if s.Package != "" && !slices.Contains(listed, s) && !slices.Contains(unseen, s) {
+			unseen = append(unseen, s)
+		}
+	}
+	for _, k := range m.folders {
+		add(k.value.scope)
+	}
+	for _, k := range m.configs {
+		add(k.value.scope)
+	}
+	for _, d := range m.plugins {
+		add(d.scope)
+	}
+	slices.SortFunc(unseen, func(a, b discovery.Scope) int { return strings.Compare(a.Package, b.Package) })
+	return unseen
+}
+
+// kept is a definition that stays though it was not read this time.
+func (d *definition) kept() *definition {
+	if d.stale {
+		return d
+	}
+	own := *d
+	own.stale, own.notes = true, append(slices.Clip(d.notes), keptNote(d.path))
+	return &own
+}
+
+// unseenConfigs is unseenFolders for the config files of a place, below dir.
+func (m *memory) unseenConfigs(place configPlace, dir string, seen []*configFile) []*configFile {
 	if m == nil {
 		return nil
 	}
@@ -193,12 +239,15 @@ func (m *memory) unseenConfigs(place configPlace, seen []*configFile) []*configF
 	var unseen []*configFile
 	for _, k := range m.configs {
 		c := k.value
-		if c.scope != place.Scope || c.product != place.Product || c.legacy != place.legacy || c.broken || there[c.path] || !c.bindsTheSame() {
+		if c.scope != place.Scope || c.product != place.Product || c.legacy != place.legacy || c.broken || there[c.path] {
+			continue
+		}
+		if rel, err := filepath.Rel(dir, c.path); err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
 		if !c.stale {
 			own := *c
-			own.stale, own.notes = true, append(slices.Clip(c.notes), keptNote(c.path))
+			own.stale, own.problem, own.notes = true, notRead, append(slices.Clip(c.notes), keptNote(c.path))
 			c = &own
 		}
 		unseen = append(unseen, c)
@@ -206,6 +255,10 @@ func (m *memory) unseenConfigs(place configPlace, seen []*configFile) []*configF
 	slices.SortFunc(unseen, func(a, b *configFile) int { return strings.Compare(a.path, b.path) })
 	return unseen
 }
+
+// notRead is the problem of a config file that stays though it was not read: once
+// it is, it has another, or none.
+const notRead = "not read"
 
 // broken reports whether nothing of a hook folder can be used.
 func (d *definition) broken() bool {
@@ -217,7 +270,7 @@ func (m *memory) sameDescribed(d *definition) *definition {
 	if m == nil {
 		return d
 	}
-	if last := m.plugins[d.hooks[0].ID]; last != nil && last.path == d.path && reflect.DeepEqual(last.hooks, d.hooks) {
+	if last := m.plugins[d.hooks[0].ID]; last != nil && !last.stale && last.path == d.path && reflect.DeepEqual(last.hooks, d.hooks) {
 		return last
 	}
 	return d
@@ -229,7 +282,7 @@ func (m *memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *co
 		return nil
 	}
 	k := m.configs[sourceOf(f.Scope, f.Product, f.Path)]
-	if k == nil || !bytes.Equal(k.value.data, f.Data) || k.value.problem != messageOf(f.Problem) || !sameProblem(k.value.disowned, problem) || !k.value.bindsTheSame() {
+	if k == nil || !bytes.Equal(k.value.data, f.Data) || k.value.problem != messageOf(f.Problem) || !sameProblem(k.value.disowned, problem) {
 		return nil
 	}
 	k.moved.Store(true)
@@ -248,7 +301,7 @@ func (m *memory) orGoodConfig(c *configFile) *configFile {
 	case !c.broken:
 		c.keepGood(k.value)
 		return c
-	case k.value.broken, !k.value.bindsTheSame():
+	case k.value.broken:
 		return c
 	}
 	own := *k.value
@@ -266,7 +319,7 @@ func (c *configFile) keepGood(last *configFile) {
 	}
 	for i, d := range c.definitions {
 		was := good[d.hooks[0].ID]
-		if was == nil || !d.broken() || !was.bindsTheSame() {
+		if was == nil || !d.broken() {
 			continue
 		}
 		kept, h := *was, *was.hooks[0]

@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -275,46 +274,6 @@ func TestReloadKeepsABrokenEntryAsItLastWas(t *testing.T) {
 	step(more, "-user/settings.toml:PreToolUse[0] settings", "user/more success")
 }
 
-// A folder that cannot be read, for now, is no folder without hooks. What is
-// there in its place is a file, as root can read every folder.
-func TestFolderThatCannotBeReadIsNotTakenForAnEmptyOne(t *testing.T) {
-	opts := machine(t, "")
-	hooks := filepath.Join(opts.UserDir, "hooks")
-	write(t, filepath.Join(hooks, "a", "HOOK.md"), fmt.Sprintf(says, "a"))
-	reg := open(t, opts)
-	if err := os.Rename(hooks, hooks+"-away"); err != nil {
-		t.Fatal(err)
-	}
-	write(t, hooks, "")
-	for _, want := range []string{"=user/a", ""} {
-		if got := summary(reload(t, reg)); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		// Its folder is gone, so it has nowhere to start in.
-		if diff := cmp.Diff([]string{"user/a failed start"}, ids(dispatch(t, reg, bash("ls")))); diff != "" || !has(reg.Diagnostics(), "kept_last_good", "stays in force") {
-			t.Errorf("%v -want +got:\n%s", reg.Diagnostics(), diff)
-		}
-	}
-	fresh := open(t, opts)
-	if diff := cmp.Diff([]string{"user/hooks skipped invalid"}, ids(dispatch(t, fresh, bash("ls")))); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if again := reload(t, fresh); again.Any() {
-		t.Errorf("nothing changed: %q", summary(again))
-	}
-	if err := errors.Join(os.Remove(hooks), os.Rename(hooks+"-away", hooks)); err != nil {
-		t.Fatal(err)
-	}
-	for reg, want := range map[*registry.Registry]string{reg: "~user/a", fresh: "+user/a -user/hooks"} {
-		if got := summary(reload(t, reg)); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		if hook.HasErrors(reg.Diagnostics()) {
-			t.Errorf("it can be read, and still: %v", reg.Diagnostics())
-		}
-	}
-}
-
 // What a word of an approved command means by now was not approved.
 func TestF4ReloadSeesAFileThatACommandCameToName(t *testing.T) {
 	opts := machine(t, "")
@@ -341,7 +300,6 @@ func TestF4ReloadSeesAFileThatACommandCameToName(t *testing.T) {
 	if again := reload(t, broken); again.Any() {
 		t.Errorf("nothing changed: %q", summary(again))
 	}
-	want = []string{"project/a skipped untrusted", "project/settings.json skipped invalid"}
 	if diff := cmp.Diff(want, ids(dispatch(t, broken, bash("ls")))); diff != "" {
 		t.Errorf("broken as well: -want +got:\n%s", diff)
 	}

@@ -66,24 +66,13 @@ func (r *Registry) needApproval(d *definition) {
 		d.refuse(err.Error())
 		return
 	}
-	d.named = trust.NamedFiles(root, d.hooks...)
-	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Path: d.path, Definition: bound, Files: slices.Clone(d.named)}
+	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Path: d.path, Definition: bound, Words: trust.Words(root, d.hooks...)}
 	if d.described { // the lock file pins its bytes at each start as well
-		d.subject.Files = append(d.subject.Files, d.path)
+		d.subject.Files = []string{d.path}
 	} else if d.config == nil { // the hook of a config file has no folder of its own
 		d.subject.Dir = d.hooks[0].Source.Dir
 	}
 	d.guard = trust.NewGuard(*d.subject, r.stores...)
-}
-
-// bindsTheSame reports whether an approval would bind the files that it did when
-// the definition was read. A word of a command may have become one.
-func (d *definition) bindsTheSame() bool {
-	return d.subject == nil || slices.Equal(d.named, trust.NamedFiles(d.subject.Root, d.hooks...))
-}
-
-func (c *configFile) bindsTheSame() bool {
-	return !slices.ContainsFunc(c.definitions, func(d *definition) bool { return !d.bindsTheSame() })
 }
 
 // approved reports whether nothing, or an approval, lets the definition run.

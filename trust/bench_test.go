@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -32,6 +33,21 @@ func BenchmarkIntactFloor(b *testing.B) {
 			if _, err := os.Lstat(path); err != nil {
 				b.Fatal(err)
 			}
+		}
+	}
+}
+
+// BenchmarkIntactWords is the check of a command of twelve words that name no
+// file and one that does: a stat of that file, and one for all the others.
+func BenchmarkIntactWords(b *testing.B) {
+	w := newWorkspace(b)
+	w.write("/check.sh", "exit 2\n", 0o644)
+	h := &hook.Hook{Command: &hook.Command{Line: `jq -r .tool_input.command | grep -qE 'rm -rf' && exit 2; sh check.sh`}}
+	sealed := settled(b, trust.Subject{ID: "x", Root: w.root, Path: w.root, Definition: []byte("[]"), Words: trust.Words(w.root, h)})
+	b.ReportAllocs()
+	for b.Loop() {
+		if ok, why := sealed.Intact(); !ok {
+			b.Fatal(why)
 		}
 	}
 }

@@ -15,8 +15,12 @@
 // it. An approval binds the definition ([Define]: what runs, when and with what
 // policy) and every byte of the hook's folder: names, contents, execute bits
 // and links. Empty folders are not bound. Files outside of the folder are bound
-// if [Subject.Files] names them; [NamedFiles] finds those that a command line
-// names. What they load in turn, a package.json for instance, is not bound.
+// if [Subject.Files] names them, or a word of the command does ([Words]). What
+// they load in turn, a package.json for instance, is not bound.
+//
+// A word that names no file when the command is approved must not come to name
+// one: the check.sh of "sh check.sh" would be a script that nobody looked at.
+// What a command says that it writes may come and change, as [Words] has it.
 //
 // Approvals are kept in a [Store] outside of the workspace, by the workspace's
 // canonical path, the hook's ID and its file. Another checkout of the same
@@ -33,7 +37,9 @@
 //
 // Reading a hook's folder makes a [Seal]: digests to be judged and approved,
 // and the identity of every file (device, inode, size, times of change, mode)
-// so that [Seal.Intact] can tell for a stat a file that nothing moved. A
+// so that [Seal.Intact] can tell for a stat a file that nothing moved. For all
+// the words that name no file it takes one stat more, of the folder that they
+// would come into being in; where that changed, the words are looked at anew. A
 // [Guard] does both: it keeps a verdict for as long as seal and stores hold and
 // judges anew when they do not. A file's times tell nothing if it changed in
 // the very moment in which it was read, so the seal of a file that is younger
@@ -54,13 +60,14 @@
 //     that file;
 //   - the folder of the copies must not be on a file system mounted noexec.
 //
-// Files that [Subject.Files] names are run where they lie. For those, and
+// Files that [Subject.Files] or a word names are run where they lie. For those, and
 // without Snapshots, the check is as near to the start as the caller puts it; a
 // process that holds such a file mapped for writing can change it unseen.
 //
 // # Windows
 //
 // A lower tier: access lists are not read, so ownership is not judged; a seal
-// knows sizes and modification times alone, which a program can set back; and
-// there is no execute bit.
+// knows sizes and modification times alone, which a program can set back; FAT
+// does not tell that a folder changed, so a word may come to name a file unseen
+// until the next load; and there is no execute bit.
 package trust

@@ -148,11 +148,13 @@ func TestGuardIsCheckedFromManyGoroutines(t *testing.T) {
 				if v := g.Check(); !v.Approved {
 					t.Error(v.Why)
 				}
+				time.Sleep(5 * time.Millisecond)
 			}
 		})
 	}
 	for range 20 {
 		must(t, os.Chtimes(w.path("run.sh"), time.Time{}, time.Now()))
+		time.Sleep(20 * time.Millisecond) // one that changes all the time cannot be read
 	}
 	wg.Wait()
 }

@@ -1,7 +1,7 @@
 package trust
 
 import (
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,105 +9,68 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// NamedFiles returns the files below root, but outside of the hooks' own
-// folders, that command lines name, for [Subject.Files]: a word that is a file,
-// or looks like the path of one that does not exist. Words behind a > are what
-// a command writes and are left out. Nothing is run or expanded but the
-// directories that the protocol promises (CLAUDE_PROJECT_DIR and its like); what
-// a command puts together while it runs cannot be found this way.
-func NamedFiles(root string, hooks ...*hook.Hook) []string {
-	var files []string
+// Word is a word of a command that may name a file.
+type Word struct {
+	// Path is where the file lies, if the word names one.
+	Path string
+	// AsPath tells that the word is written as a path, so that it names a file
+	// even where there is none. Other words seldom name any: sh, -e, lint.
+	AsPath bool
+}
+
+// Words returns the words of command lines that may name files below root, but
+// outside of the hooks' own folders, for [Subject.Words]. It reads nothing.
+//
+// Left out is what a command says that it writes, for that is its own work: a
+// word behind a > or behind tee, the value of --out, --output or --logfile
+// (--out-file, --outfile, --output-file, --log-file), and behind any option a
+// file called *.log. Nothing is run or expanded but the directories that the
+// protocol promises (CLAUDE_PROJECT_DIR and its like); what a command puts
+// together while it runs cannot be found this way.
+func Words(root string, hooks ...*hook.Hook) []Word {
+	found := make(map[string]bool) // by path: AsPath
 	for _, h := range hooks {
 		if h.Command == nil {
 			continue
 		}
-		list := h.Command.Args
-		if list == nil {
-			list = words(h.Command.Line)
-		} else {
-			list = append([]string{h.Command.Line}, list...)
-		}
-		for _, word := range list {
-			if path, ok := named(root, h, word); ok {
-				files = append(files, path)
+		dirs := strings.NewReplacer(
+			"${CLAUDE_PROJECT_DIR}", root, "$CLAUDE_PROJECT_DIR", root,
+			"${TENTERHOOK_PROJECT_DIR}", root, "$TENTERHOOK_PROJECT_DIR", root,
+			"${CLAUDE_PLUGIN_ROOT}", h.Source.Root, "$CLAUDE_PLUGIN_ROOT", h.Source.Root,
+			"${HOOK_DIR}", h.Source.Dir, "$HOOK_DIR", h.Source.Dir,
+		)
+		for _, word := range wordsOf(h.Command) {
+			path := filepath.FromSlash(dirs.Replace(word))
+			asPath := strings.ContainsRune(path, filepath.Separator) && !strings.ContainsAny(word, separators)
+			if path, ok := named(root, h.Source.Dir, path); ok {
+				found[path] = found[path] || asPath
 			}
 		}
 	}
-	slices.Sort(files)
-	return slices.Compact(files)
+	list := make([]Word, 0, len(found))
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, Word{path, found[path]})
+	}
+	return list
 }
 
-// named is the file that a word of a command means.
-func named(root string, h *hook.Hook, word string) (string, bool) {
-	dirs := strings.NewReplacer(
-		"${CLAUDE_PROJECT_DIR}", root, "$CLAUDE_PROJECT_DIR", root,
-		"${TENTERHOOK_PROJECT_DIR}", root, "$TENTERHOOK_PROJECT_DIR", root,
-		"${CLAUDE_PLUGIN_ROOT}", h.Source.Root, "$CLAUDE_PLUGIN_ROOT", h.Source.Root,
-		"${HOOK_DIR}", h.Source.Dir, "$HOOK_DIR", h.Source.Dir,
-	)
-	path := filepath.FromSlash(dirs.Replace(word))
+// named is the path below root, but outside of dir, that a word means.
+func named(root, dir, path string) (string, bool) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return "", false
 	}
-	looksLikePath := strings.ContainsRune(path, filepath.Separator) && !strings.ContainsAny(word, separators)
 	if !filepath.IsAbs(path) {
-		base := h.Source.Dir
+		base := dir
 		if base == "" {
 			base = root
 		}
 		path = filepath.Join(base, path)
 	}
 	path = filepath.Clean(path)
-	if !below(root, path) || h.Source.Dir != "" && below(h.Source.Dir, path) {
-		return "", false
-	}
-	info, err := os.Stat(path)
-	return path, err == nil && info.Mode().IsRegular() || absent(err) && looksLikePath
+	return path, below(root, path) && path != filepath.Clean(root) && (dir == "" || !below(dir, path))
 }
 
 func below(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// separators end the words of a shell line.
-const separators = " \t\r\n;|&()<>=,`"
-
-// words splits a shell line twice, once with and once without regard to quotes:
-// a quoted text may be a path with spaces, or a command line of its own.
-func words(line string) []string {
-	var found []string
-	for _, quotes := range []bool{true, false} {
-		var word strings.Builder
-		var quote rune
-		writes := false // a > came before
-		flush := func(next rune) {
-			if word.Len() > 0 {
-				if !writes {
-					found = append(found, word.String())
-				}
-				writes = false
-				word.Reset()
-			}
-			writes = writes || next == '>'
-		}
-		for _, r := range line {
-			switch {
-			case r == '\'' || r == '"':
-				if quote == 0 {
-					quote = r
-				} else if quote == r {
-					quote = 0
-				} else if quotes {
-					word.WriteRune(r)
-				}
-			case strings.ContainsRune(separators, r) && (quote == 0 || !quotes):
-				flush(r)
-			default:
-				word.WriteRune(r)
-			}
-		}
-		flush(0)
-	}
-	return found
 }

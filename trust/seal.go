@@ -3,6 +3,7 @@ package trust
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +20,7 @@ type Seal struct {
 	key        Key
 	definition json.RawMessage
 	folder     []File // of Subject.Dir, by name
-	files      []File // of Subject.Files, by name
+	files      []File // of Subject.Files and Subject.Words, by name
 
 	watch   []watched
 	settled bool // the stamps can be relied on: nothing was younger than they can tell
@@ -57,6 +58,7 @@ type watched struct {
 	name   string // for whoever is told
 	follow bool   // what the path leads to, rather than a link itself
 	gone   bool   // it is to stay away
+	noFile bool   // it may be anything but a file
 	stamp  stamp.Stamp
 }
 
@@ -76,11 +78,11 @@ func (s Subject) Seal() (*Seal, error) {
 	if s.ID == "" {
 		return nil, &Problem{CodeDefinition, s.Path, "has no ID to approve it by", "name the hook"}
 	}
-	s.Files = slices.Clone(s.Files)
+	s.Files, s.Words = slices.Clone(s.Files), slices.Clone(s.Words)
 	moved := ""
 	for range 3 {
 		start := time.Now()
-		r := reader{subject: &s, root: key.Root, names: make(map[string]bool)}
+		r := reader{subject: &s, root: key.Root, names: make(map[string]bool), folders: make(map[string]bool)}
 		if err := r.read(); err != nil {
 			return nil, asProblem(s.Path, err)
 		}
@@ -89,7 +91,8 @@ func (s Subject) Seal() (*Seal, error) {
 		}
 		seal := &Seal{subject: s, key: key, definition: definition, folder: r.folder, files: r.files, watch: r.watch}
 		if moved = seal.moved(); moved == "" {
-			seal.settled = !slices.ContainsFunc(r.watch, func(w watched) bool { return !w.gone && w.stamp.Young(start) })
+			seal.watch = append(seal.watch, r.around...)
+			seal.settled = !slices.ContainsFunc(seal.watch, func(w watched) bool { return !w.gone && !w.noFile && w.stamp.Young(start) })
 			return seal, nil
 		}
 	}
@@ -116,6 +119,12 @@ func (s *Seal) Approval() Approval {
 func (s *Seal) moved() string {
 	for i := range s.watch {
 		w := &s.watch[i]
+		if w.noFile {
+			if isFile(w.path) {
+				return fmt.Sprintf("%s came into being", show(w.name))
+			}
+			continue
+		}
 		now, err := stamp.Of(w.path, w.follow)
 		switch {
 		case w.gone && err == nil:
@@ -130,6 +139,12 @@ func (s *Seal) moved() string {
 		}
 	}
 	return ""
+}
+
+// isFile reports whether a path leads to a regular file.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // unwritable finds a name that a store could not tell from others.

@@ -26,6 +26,9 @@ type Subject struct {
 	// Files are further files, bound by content and run where they lie. One
 	// that does not exist is bound as such: it must not come into being.
 	Files []string
+	// Words are those of [Words]. One that names a file is bound as one of Files.
+	// Any other must go on naming none.
+	Words []Word
 }
 
 // Key is what approvals are kept by.
