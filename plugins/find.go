@@ -92,17 +92,25 @@ func single(dir string) (string, *Problem) {
 	case err != nil:
 		return "", about(CodeMissing, dir, err, "install the package again, or take its hooks out")
 	case len(found) == 0:
-		return "", &Problem{Code: CodeMissing, Path: dir, Reason: "it has no plugin: no file whose name begins with " + proto.BinaryPrefix,
-			Hint: "install the package again, or take its hooks out"}
+		return "", noPlugin(dir)
 	case len(found) > 1:
 		var names []string
-		for _, one := range found {
-			names = append(names, one.name)
+		for _, one := range found[:min(len(found), 8)] {
+			names = append(names, wire.FirstLine(one.name))
 		}
-		return "", &Problem{Code: CodeMissing, Path: dir, Reason: "it has several plugins: " + strings.Join(names, ", "),
+		list := strings.Join(names, ", ")
+		if more := len(found) - len(names); more > 0 {
+			list += fmt.Sprintf(" and %d more", more)
+		}
+		return "", &Problem{Code: CodeMissing, Path: dir, Reason: "it has several plugins: " + list,
 			Hint: `name one with the hook's key "plugin"`}
 	}
 	return found[0].path, nil
+}
+
+func noPlugin(dir string) *Problem {
+	return &Problem{Code: CodeMissing, Path: dir, Reason: "it has no plugin: no file whose name begins with " + proto.BinaryPrefix,
+		Hint: "install the package again, or take its hooks out"}
 }
 
 func binaryName(name string) string {

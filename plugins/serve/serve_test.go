@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,5 +102,72 @@ func TestWrongDeclarationsAreSaid(t *testing.T) {
 	serve.On(s, "twice", nothing)
 	if s.Err() == nil {
 		t.Error("two hooks of one name")
+	}
+}
+
+// Whatever a hook has that the protocol cannot carry is said: no field is
+// forgotten, one that comes later neither.
+func TestNoDeclarationIsWithoutEffectInSilence(t *testing.T) {
+	carried := []string{"Name", "Description", "Event", "Matcher", "If", "Timeout", "OnFailure", "Priority", "Rewrites", "Async", "Once", "StatusMessage",
+		"Requires.Bins", "Requires.AnyBins", "Requires.Envs", "Requires.OS", "Breaker.Failures", "Breaker.Cooldown"}
+	var arrived []string
+	eachField(reflect.TypeFor[hook.Hook](), "", nil, func(name string, at []int) {
+		s := serve.New("test", "1")
+		serve.OnEvent(s, "one", hook.EventStop, func(context.Context, hook.Input) (*hook.Output, error) { return nil, nil }, func(h *hook.Hook) {
+			fill(t, reflect.ValueOf(h).Elem().FieldByIndex(at))
+			if name == "OnFailure" {
+				h.OnFailure = hook.FailureBlock
+			}
+		})
+		err := s.Err()
+		if err == nil {
+			arrived = append(arrived, name)
+		} else if !strings.Contains(err.Error(), "one") || !strings.Contains(err.Error(), name+" has no effect") {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
+	slices.Sort(carried)
+	slices.Sort(arrived)
+	if diff := cmp.Diff(carried, arrived); diff != "" {
+		t.Errorf("-carried +taken without a word:\n%s", diff)
+	}
+}
+
+// eachField calls do for the fields of a struct, and for those of structs in it.
+func eachField(of reflect.Type, prefix string, at []int, do func(name string, at []int)) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		at := append(slices.Clone(at), i)
+		if f.Type.Kind() == reflect.Struct {
+			eachField(f.Type, prefix+f.Name+".", at, do)
+			continue
+		}
+		do(prefix+f.Name, at)
+	}
+}
+
+// fill gives a field some value that is not its zero.
+func fill(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch {
+	case v.Type() == reflect.TypeFor[hook.Handler]():
+		v.Set(reflect.ValueOf(hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil })))
+	case v.Kind() == reflect.String:
+		v.SetString("one")
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.CanInt():
+		v.SetInt(1)
+	case v.CanUint():
+		v.SetUint(1)
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+	case v.Kind() == reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("A"), reflect.Zero(v.Type().Elem()))
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+	default:
+		t.Fatalf("a field of a kind that this test does not know: %s", v.Type())
 	}
 }

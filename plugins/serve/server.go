@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins/internal/wire"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
@@ -34,6 +36,7 @@ func New(name, version string) *Server { return &Server{name: name, version: ver
 
 // On adds a hook for an event, which the function's input type names. Functions
 // change what is declared about it: matcher, requirements, timeout, on_failure.
+// A field that hook.proto has none for (Env, Syntax, AsyncRewake, …) is a problem.
 //
 //	serve.On(s, "audit", audit, func(h *hook.Hook) { h.Matcher = "Bash" })
 //
@@ -72,6 +75,10 @@ func (s *Server) add(h *hook.Hook, configure []func(*hook.Hook), fn func(context
 		s.problems = append(s.problems, fmt.Errorf("hook %s: on_failure is %q: want block or continue", h.Name, h.OnFailure))
 	case h.Timeout < 0:
 		s.problems = append(s.problems, fmt.Errorf("hook %s: its timeout is negative", h.Name))
+	}
+	if lost := wire.Uncarried(h); len(lost) > 0 {
+		s.problems = append(s.problems, fmt.Errorf("hook %s: %s has no effect, for a plugin cannot tell its host of it: "+
+			"leave it out, or declare the hook in a HOOK.md if that has a key for it", h.Name, strings.Join(lost, ", ")))
 	}
 	s.hooks = append(s.hooks, &served{h, fn})
 }

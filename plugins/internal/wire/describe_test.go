@@ -143,3 +143,20 @@ func TestDescriptionBeyondTheLimitsIsNone(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatADescriptionCannotTellIsNamed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := declared(t)
+		h.Kind, h.State, h.Params = "", "", nil
+		if names := wire.Uncarried(h); len(names) > 0 {
+			t.Fatal(names)
+		}
+	})
+	h := &hook.Hook{Name: "a", Timeout: 1, AsyncRewake: true, Env: map[string]string{"A": ""}, Source: hook.Source{Dir: "/"}, Priority: math.MinInt}
+	if diff := cmp.Diff([]string{"Source.Dir", "AsyncRewake", "Env"}, wire.Uncarried(h)); diff != "" {
+		t.Error(diff)
+	}
+	if names := wire.Uncarried(&hook.Hook{Env: map[string]string{}, Requires: hook.Requires{Bins: []string{}}}); len(names) > 0 {
+		t.Errorf("empty, and lost: %q", names)
+	}
+}
