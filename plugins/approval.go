@@ -10,30 +10,51 @@ import (
 )
 
 // approval says what of an executable may run: its bytes as they are now, if
-// these were approved.
+// these were approved. Where none may, the process of those that were ends with
+// its last call.
 func (h *Host) approval(path string) (approval, *Problem) {
-	have, p := h.digests.of(path)
+	a, p := h.allowed(path)
 	if p != nil {
-		return approval{}, p
+		h.mu.Lock()
+		u := h.units[path]
+		h.mu.Unlock()
+		if u != nil {
+			u.withdraw()
+		}
 	}
+	return a, p
+}
+
+func (h *Host) allowed(path string) (approval, *Problem) {
 	lock, p := h.pins.now()
 	if p != nil {
 		return approval{}, p
 	}
 	pin, locked := lock.Pin(path)
-	if locked && pin.SHA256 != have {
-		return approval{}, notApproved(path, have, pin.SHA256)
+	wanted := make([]string, 0, 2)
+	if locked {
+		wanted = append(wanted, pin.SHA256)
 	}
 	if h.options.Approved != nil {
-		want, ok := h.options.Approved(path)
-		if ok && want != have {
-			return approval{}, notApproved(path, have, want)
+		if want, ok := h.options.Approved(path); ok {
+			wanted = append(wanted, want)
 		}
-		locked = locked || ok
 	}
-	if !locked && !h.options.AllowUnlocked {
+	if len(wanted) == 0 && !h.options.AllowUnlocked { // it is not even read: it may be anything, of any size
+		if p := checkAt(path); p != nil {
+			return approval{}, p
+		}
 		return approval{}, &Problem{Code: CodeUnlocked, Path: path, Reason: "nobody approved it",
 			Hint: "look at where it comes from, then run: tenterhook plugin lock"}
+	}
+	have, p := h.digests.of(path)
+	if p != nil {
+		return approval{}, p
+	}
+	for _, want := range wanted {
+		if want != have {
+			return approval{}, notApproved(path, have, want)
+		}
 	}
 	return approval{have, pin.Env}, nil
 }

@@ -33,8 +33,8 @@ func (c *copies) take(src, want string) (string, *Problem) {
 	defer c.mu.Unlock()
 	folder := filepath.Join(c.dir, want)
 	path := filepath.Join(folder, filepath.Base(src))
-	if err := c.private(); err != nil {
-		return "", about(CodeState, c.dir, err, "make it yours alone, or name another state folder")
+	if p := c.private(); p != nil {
+		return "", p
 	}
 	if !c.intact(path, want) {
 		if p := c.copy(src, path, want); p != nil {
@@ -49,17 +49,21 @@ func (c *copies) take(src, want string) (string, *Problem) {
 	return path, nil
 }
 
-// private makes the folder and sees that it is this user's alone.
-func (c *copies) private() error {
+// private makes the folder and sees that it is this user's alone, and that so is
+// the state folder two above: who can write there can put another in its place.
+func (c *copies) private() *Problem {
+	const hint = "make it yours alone, or name another state folder"
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return err
+		return about(CodeState, c.dir, err, hint)
 	}
-	info, err := os.Lstat(c.dir)
-	if err != nil {
-		return err
+	if info, err := os.Lstat(c.dir); err != nil || !info.IsDir() {
+		return &Problem{Code: CodeState, Path: c.dir, Reason: "it is no folder", Hint: hint, Err: err}
 	}
-	if who := foreign(info); who != "" || !info.IsDir() {
-		return errors.New("others could put their files there")
+	state := filepath.Dir(filepath.Dir(c.dir))
+	for _, dir := range []string{state, filepath.Dir(c.dir), c.dir} {
+		if err := unshared(dir); err != nil {
+			return about(CodeState, dir, err, hint)
+		}
 	}
 	return nil
 }

@@ -125,8 +125,7 @@ func (h *Host) learn(ctx context.Context, dir string) ([]learnt, error) {
 		return nil, about(CodeMissing, dir, err, "name the folder of a package")
 	}
 	if len(found) == 0 {
-		_, p := single(dir)
-		return nil, p
+		return nil, noPlugin(dir)
 	}
 	var all []learnt
 	var errs []error
@@ -148,9 +147,14 @@ func (h *Host) learn(ctx context.Context, dir string) ([]learnt, error) {
 
 // ask starts a plugin once, for its description, and keeps that.
 func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.DescribeResponse, *Problem) {
-	ctx, cancel := context.WithTimeoutCause(ctx, h.options.StartTimeout, errors.New("the time to start a plugin is up"))
+	if !h.enter() {
+		return nil, closedProblem()
+	}
+	defer h.work.Done()
+	ctx, cancel := context.WithTimeout(ctx, h.options.StartTimeout)
 	defer cancel()
-	defer context.AfterFunc(h.ctx, cancel)()
+	ctx, end := context.WithCancelCause(ctx)
+	defer context.AfterFunc(h.ctx, func() { end(errClosed) })()
 	in, p := h.launch(ctx, one.path, approval{digest: sum})
 	if p != nil {
 		if p.Path == "" {
@@ -162,7 +166,10 @@ func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.Describe
 	r := &proto.DescribeRequest{}
 	wire.Grease(r)
 	d, err := in.client.Describe(ctx, r, grpc.MaxCallRecvMsgSize(maxDescription))
-	if err != nil {
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errClosed):
+		return nil, closedProblem()
+	case err != nil:
 		return nil, undescribed(one.path, err)
 	}
 	if _, err := wire.Hooks(one.name, d); err != nil {

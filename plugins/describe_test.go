@@ -80,6 +80,18 @@ func TestBinaryThatOthersCanWriteIsRefused(t *testing.T) {
 	expectCode(t, err, CodeUnsafe)
 }
 
+func TestPluginThatNobodyApprovedIsNotRead(t *testing.T) {
+	b := newBench(t)
+	if err := os.Truncate(b.install("fault", "good"), 64<<30); err != nil { // of zeros, on no disk
+		t.Skip("no large files here:", err)
+	}
+	within(t, 10*time.Second, "the refusal", func() {
+		if notes := b.host.Check(b.hook()); len(notes) != 1 || notes[0].Code != CodeUnlocked {
+			t.Errorf("got %v", notes)
+		}
+	})
+}
+
 func TestDamagedLockApprovesNothing(t *testing.T) {
 	b := newBench(t).good()
 	for _, text := range []string{"{", `{"version":9}`, `{"version":1,"plugins":{"x":{"sha256":"zz"}}}`, `{"version":1,"version":1}`} {

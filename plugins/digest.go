@@ -45,11 +45,7 @@ func (d *digests) of(path string) (string, *Problem) {
 	if ok && have.Stamp == s {
 		return have.SHA256, nil // it was checked then; its stamp has its mode, and a new owner makes it another
 	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", about(CodeMissing, path, err, "install the package again, or take its hooks out")
-	}
-	if p := checkBinary(path, info); p != nil {
+	if p := checkAt(path); p != nil {
 		return "", p
 	}
 	f, err := openFile(path)

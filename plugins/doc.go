@@ -27,12 +27,13 @@
 // call or by [Host.Prewarm], by package internal/process: in a process group of
 // its own, which dies with it and with the host; its stdin is empty, its
 // environment an allow-list. Each call returns by the end of its context. After
-// one that took too long, and before one that follows a long pause, the plugin
-// is asked whether it works; if it does not answer, its group is killed. The
-// first crash costs one call, and the next one a start; after more in a row
-// starts are spaced by up to 30 s and calls fail at once, which opens the
-// registry's breaker. When other bytes are approved, a process of these takes
-// over, and the old one ends with its last call.
+// one that took too long or lost its connection, and before one that follows a
+// long pause, the plugin is asked whether it works; if it does not answer, its
+// group is killed. The first crash costs one call, and the next one a start;
+// after more in a row starts are spaced by up to 30 s and calls fail at once,
+// which opens the registry's breaker. When other bytes are approved, a process of
+// these takes over, and the old one ends with its last call. So does one whose
+// approval was taken back, once a call or a look at its hooks finds that.
 //
 // # Tiers
 //

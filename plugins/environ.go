@@ -30,6 +30,9 @@ func environ(host []string, allowed ...[]string) []string {
 		}
 		if sameVariable(name, "PATH") {
 			elements := slices.DeleteFunc(filepath.SplitList(value), func(dir string) bool { return !filepath.IsAbs(dir) })
+			if len(elements) == 0 {
+				continue // an empty one would be the working directory
+			}
 			variable = name + "=" + strings.Join(elements, string(filepath.ListSeparator))
 		}
 		env = append(env, variable)

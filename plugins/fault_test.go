@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/plugins/proto"
@@ -50,6 +53,15 @@ func fault(mode string) {
 		})
 	case "line":
 		fmt.Println(strings.ReplaceAll(arg, "DIR", os.Getenv(plugin.EnvUnixSocketDir)))
+		time.Sleep(time.Minute)
+	case "leave":
+		fmt.Println("1|1|unix|" + os.Getenv(plugin.EnvUnixSocketDir) + "/x|grpc")
+		time.Sleep(100 * time.Millisecond)
+		os.Exit(4)
+	case "alien":
+		serveRival(proto.UnimplementedHooksServer{})
+	case "deaf":
+		serveRival(faultServer("1.0.0").Service())
 		time.Sleep(time.Minute)
 	case "sick":
 		s := faultServer("1.0.0")
@@ -100,6 +112,7 @@ func obey(ctx context.Context, version string, d do) (*hook.Output, error) {
 	case "exit":
 		os.Exit(7)
 	case "kill":
+		fmt.Fprint(serveStderr, d.Text)
 		exec.Command("kill", "-KILL", strconv.Itoa(os.Getpid())).Run()
 		<-ctx.Done()
 	case "stop":
@@ -165,4 +178,41 @@ func (c *contract) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
 
 func (c *contract) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
 	return proto.NewHooksClient(conn), nil
+}
+
+// rival is a plugin of somebody else's making, which gives calls of its own
+// accord the codes of a lost connection, or loses it.
+type rival struct {
+	plugin.NetRPCUnsupportedPlugin
+	proto.HooksServer
+	server *grpc.Server
+}
+
+func (r *rival) Handle(ctx context.Context, in *proto.HandleRequest) (*proto.HandleResponse, error) {
+	switch {
+	case bytes.Contains(in.GetInput(), []byte(`"unavailable"`)):
+		return nil, status.Error(codes.Unavailable, "come back later")
+	case bytes.Contains(in.GetInput(), []byte(`"deaf"`)):
+		go r.server.Stop()
+		<-ctx.Done()
+	}
+	return r.HooksServer.Handle(ctx, in)
+}
+
+func (r *rival) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
+	r.server = s
+	proto.RegisterHooksServer(s, r)
+	return nil
+}
+
+func (r *rival) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+	return proto.NewHooksClient(conn), nil
+}
+
+// serveRival serves until the server is stopped.
+func serveRival(s proto.HooksServer) {
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: proto.CookieKey, MagicCookieValue: proto.CookieValue},
+		VersionedPlugins: map[int]plugin.PluginSet{1: {"hooks": &rival{HooksServer: s}}}, GRPCServer: plugin.DefaultGRPCServer,
+	})
 }

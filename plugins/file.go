@@ -30,6 +30,15 @@ func bare(err error) string {
 	return err.Error()
 }
 
+// checkAt says what keeps the file at path from being a plugin.
+func checkAt(path string) *Problem {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return about(CodeMissing, path, err, "install the package again, or take its hooks out")
+	}
+	return checkBinary(path, info)
+}
+
 // checkBinary says what keeps a file from being a plugin.
 func checkBinary(path string, info fs.FileInfo) *Problem {
 	unsafe := func(reason, hint string) *Problem {

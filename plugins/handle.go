@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,8 +40,15 @@ func (h *Host) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
 		return wire.Read(h.reader, c, answer)
 	}
 	failure := h.failed(ctx, in, c, r, err)
-	u.release(in, false, errors.Is(failure, hook.ErrTimeout) || errors.Is(failure, context.DeadlineExceeded))
+	u.release(in, false, doubtful(failure))
 	return nil, failure
+}
+
+// doubtful reports whether a plugin that failed so may work no more.
+func doubtful(failure error) bool {
+	var failed *hook.Error
+	return errors.Is(failure, hook.ErrTimeout) || errors.Is(failure, context.DeadlineExceeded) ||
+		errors.As(failure, &failed) && failed.Failure == hook.FailureTransport
 }
 
 // failed says how a call ended that has no answer. It is asked before the
@@ -56,7 +62,7 @@ func (h *Host) failed(ctx context.Context, in *instance, c *hook.Call, r *proto.
 	switch code {
 	case codes.ResourceExhausted:
 		// Both sides say it alike; the size tells whose message it was.
-		if sent := protobuf.Size(r); strings.Contains(message, strconv.Itoa(sent)) {
+		if sent := protobuf.Size(r); strings.Contains(message, fmt.Sprintf("(%d vs. ", sent)) {
 			return &hook.Error{Failure: hook.FailureTransport, Reason: fmt.Sprintf("it does not take the event, of %d bytes: %s", sent, message),
 				Hint: "raise the limit of what the plugin receives", Err: err}
 		}
@@ -65,7 +71,7 @@ func (h *Host) failed(ctx context.Context, in *instance, c *hook.Call, r *proto.
 				Hint: "answer with little", Err: err}
 		}
 	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
-		return h.lost(in, c, message, err)
+		return h.lost(ctx, in, c, message, err)
 	case codes.Unimplemented:
 		return &hook.Error{Failure: hook.FailureTransport, Reason: "it does not serve Handle: " + message,
 			Hint: "is it a plugin of tenterhook? see plugins/proto/hook.proto", Err: err}
@@ -74,7 +80,7 @@ func (h *Host) failed(ctx context.Context, in *instance, c *hook.Call, r *proto.
 			Hint: `correct the hook's key "hook", or approve the plugin anew with: tenterhook plugin lock`, Err: err}
 	}
 	if in.dead() {
-		return h.lost(in, c, message, err)
+		return h.lost(ctx, in, c, message, err)
 	}
 	return &hook.Error{Failure: hook.FailureExit, Reason: "it failed: " + message, Err: err}
 }
@@ -91,11 +97,11 @@ func overdue(ctx context.Context, code codes.Code) bool {
 }
 
 // lost is a call that the plugin's end, or the loss of its connection, cut off.
-func (h *Host) lost(in *instance, c *hook.Call, message string, err error) error {
+func (h *Host) lost(ctx context.Context, in *instance, c *hook.Call, message string, err error) error {
 	if p := in.felled.Load(); p != nil {
 		return &hook.Error{Failure: hook.FailureTransport, Reason: "the plugin was stopped in mid-call: " + p.Reason, Hint: p.Hint, Err: p}
 	}
-	if !in.gone() {
+	if !in.gone(ctx) {
 		return &hook.Error{Failure: hook.FailureTransport, Reason: "the way to the plugin broke: " + message,
 			Hint: "the plugin's log may tell why", Err: err}
 	}
@@ -106,13 +112,14 @@ func (h *Host) lost(in *instance, c *hook.Call, message string, err error) error
 	}
 	failure := &hook.Error{Failure: hook.FailureExit, Reason: "the plugin ended in mid-call: " + result.Describe(),
 		Hint: "a hook returns its answer and leaves the process alone", Err: in.died("")}
-	if line, crashed := panicLine(c.Report.Stderr); crashed {
+	if line, said := panicLine(c.Report.Stderr); said && (result.ExitCode == 2 || result.Signal == "SIGABRT") {
 		failure.Failure, failure.Reason, failure.Hint = hook.FailurePanic, "the plugin crashed in mid-call: "+line, "the stack is in the plugin's stderr"
 	}
 	return failure
 }
 
-// panicLine finds the words with which a Go program crashes.
+// panicLine finds the words with which a Go program crashes, with status 2 or
+// by SIGABRT.
 func panicLine(stderr string) (string, bool) {
 	for line := range strings.Lines(stderr) {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {

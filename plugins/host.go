@@ -39,8 +39,10 @@ type Options struct {
 	// Environ is the host's environment, as "key=value"; nil = this process's
 	// as it is when New is called.
 	Environ []string
-	// SocketDir is where the private folder for sockets is made; "" = the
-	// system's temporary folder. Its path must be short: at most 42 bytes.
+	// SocketDir is where the private folder for sockets is made. Its path must be
+	// short, at most 42 bytes, and nobody else may write there, unless the folder
+	// is sticky as /tmp is; "" = the first of that kind: the system's temporary
+	// folder, /tmp, StateDir.
 	SocketDir string
 	// Logger takes what plugins log; nil = nobody does.
 	Logger *slog.Logger
@@ -69,7 +71,7 @@ type Host struct {
 	closed bool
 	units  map[string]*unit  // by the executable's path
 	single map[string]string // that path, by the folder of a package with one plugin
-	work   sync.WaitGroup    // its goroutines
+	work   sync.WaitGroup    // what Close waits for
 }
 
 // New returns a Host. It starts nothing and reads nothing.
@@ -90,7 +92,7 @@ func New(o Options) *Host {
 		options: o,
 		digests: &digests{path: filepath.Join(state, "digests.json")},
 		copies:  &copies{dir: filepath.Join(state, "run"), verified: make(map[string]stamp.Stamp)},
-		sockets: &sockets{base: o.SocketDir},
+		sockets: &sockets{base: o.SocketDir, state: o.StateDir},
 		pins:    pins{path: o.LockFile},
 		units:   make(map[string]*unit),
 		single:  make(map[string]string),
@@ -136,14 +138,25 @@ func (h *Host) Close() error {
 	return nil
 }
 
-// spawn runs f in a goroutine that Close waits for; false = the host is closed.
-func (h *Host) spawn(f func()) bool {
+// enter has Close wait until h.work.Done; false = the host is closed.
+func (h *Host) enter() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
+	if !h.closed {
+		h.work.Add(1)
+	}
+	return !h.closed
+}
+
+// spawn runs f in a goroutine that Close waits for; false = the host is closed.
+func (h *Host) spawn(f func()) bool {
+	if !h.enter() {
 		return false
 	}
-	h.work.Go(f)
+	go func() {
+		defer h.work.Done()
+		f()
+	}()
 	return true
 }
 

@@ -17,8 +17,10 @@ import (
 	goplugin "github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/tenterhook/tenterhook/internal/process"
@@ -183,15 +185,20 @@ func (in *instance) health(ctx context.Context) *Problem {
 	r := &proto.HealthRequest{}
 	wire.Grease(r)
 	asked := time.Now()
-	answer, err := in.client.Health(ctx, r, grpc.WaitForReady(true))
+	asking, cancel := in.whileItRuns(ctx)
+	defer cancel()
+	answer, err := in.client.Health(asking, r, grpc.WaitForReady(true))
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errClosed):
 		return closedProblem()
-	case err != nil && in.gone():
+	case err != nil && in.gone(ctx):
 		return in.died("")
-	case err != nil:
+	case err != nil && (ctx.Err() != nil || status.Code(err) == codes.DeadlineExceeded): // the plugin's clock may be first
 		return &Problem{Code: CodeUnhealthy, Reason: fmt.Sprintf("it did not answer whether it works within %v", time.Since(asked).Round(time.Millisecond)),
 			Hint: "nothing in a plugin may hold up its Health call", Err: err}
+	case err != nil:
+		return &Problem{Code: CodeUnhealthy, Reason: "it failed when it was asked whether it works: " + wire.FirstLine(status.Convert(err).Message()),
+			Hint: "mend the plugin's Health call", Err: err}
 	case answer.GetTrouble() != "":
 		return &Problem{Code: CodeUnhealthy, Reason: "it says that it cannot work: " + wire.FirstLine(answer.GetTrouble()), Hint: "mend what it says"}
 	}
@@ -199,15 +206,29 @@ func (in *instance) health(ctx context.Context) *Problem {
 	return nil
 }
 
-// gone reports whether the process has ended, or is about to: the connection
-// breaks a moment before the process can be waited for.
-func (in *instance) gone() bool {
+// whileItRuns is a context that ends with the process too: without, a call that
+// waits for a connection waits for one that nobody takes any more.
+func (in *instance) whileItRuns(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-in.service.Done():
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// gone reports whether the process has ended, or does so in a moment, before
+// the end of ctx: the connection breaks before the process can be waited for.
+func (in *instance) gone(ctx context.Context) bool {
 	select {
 	case <-in.service.Done():
-		return true
+	case <-ctx.Done():
 	case <-time.After(500 * time.Millisecond):
-		return false
 	}
+	return in.dead()
 }
 
 // dead reports whether the process has ended.
@@ -223,7 +244,8 @@ func (in *instance) dead() bool {
 // died is why the process ended, once it has.
 func (in *instance) died(path string) *Problem {
 	if p := in.felled.Load(); p != nil {
-		return p
+		own := *p
+		return &own
 	}
 	result := in.service.Result()
 	return &Problem{Code: CodeExited, Path: path, Reason: "it ended: " + result.Describe() + in.run.said(),

@@ -12,6 +12,9 @@ import (
 	"github.com/tenterhook/tenterhook/plugins/internal/wire"
 )
 
+// pluginKey is where a record has the plugin that it is of: not for that to say.
+const pluginKey = "plugin"
+
 // maxAttrs bounds the attributes of one record.
 const maxAttrs = 64
 
@@ -27,7 +30,7 @@ func logLine(l *slog.Logger, plugin string, line []byte) {
 		if !l.Enabled(ctx, record.level) {
 			return
 		}
-		l.LogAttrs(ctx, record.level, record.message, append([]slog.Attr{slog.String("plugin", plugin)}, record.attrs...)...)
+		l.LogAttrs(ctx, record.level, record.message, append([]slog.Attr{slog.String(pluginKey, plugin)}, record.attrs...)...)
 		return
 	}
 	level := slog.LevelDebug
@@ -35,7 +38,7 @@ func logLine(l *slog.Logger, plugin string, line []byte) {
 	if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
 		level = slog.LevelError
 	}
-	l.LogAttrs(ctx, level, wire.FirstLine(text), slog.String("plugin", plugin))
+	l.LogAttrs(ctx, level, wire.FirstLine(text), slog.String(pluginKey, plugin))
 }
 
 type record struct {
@@ -65,7 +68,7 @@ func parseRecord(line []byte) (record, bool) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		if strings.HasPrefix(key, "@") || len(r.attrs) == maxAttrs {
+		if strings.HasPrefix(key, "@") || key == pluginKey || len(r.attrs) == maxAttrs {
 			continue
 		}
 		r.attrs = append(r.attrs, slog.Any(key, fields[key]))

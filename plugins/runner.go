@@ -84,6 +84,8 @@ func (r *runner) silent() *Problem {
 func (r *runner) exited() *Problem {
 	select {
 	case <-r.service.Done():
+	case <-r.ctx.Done():
+		return r.silent()
 	case <-time.After(time.Second): // it closed stdout and lives on
 		return &Problem{Code: CodeGarbage, Reason: "it closed stdout without a handshake" + r.said(), Hint: "is it a plugin?"}
 	}

@@ -1,8 +1,11 @@
 package plugins
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,7 +15,8 @@ import (
 // sockets is the private folder of one host, in which its plugins listen. It is
 // made at the first start. The folders of hosts that died are removed then.
 type sockets struct {
-	base string // "" = the system's temporary folder
+	base  string // "" = see where
+	state string // the host's state folder
 
 	mu   sync.Mutex
 	dir  string
@@ -27,6 +31,10 @@ const (
 	socketsLock   = "lock"
 )
 
+// socketsName is what such names look like, and what folders of other purposes
+// should not.
+var socketsName = regexp.MustCompile(`^` + socketsPrefix + `(new|[0-9]+)-[0-9]+$`)
+
 // longestBase is how long the path may be that a folder is made in: a socket's
 // whole path has about 104 bytes, of which go-plugin takes most.
 const longestBase = 42
@@ -35,10 +43,14 @@ const longestBase = 42
 func (s *sockets) open() (string, *Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir != "" {
+	if s.there() {
 		return s.dir, nil
 	}
+	s.leave()
 	base := s.where()
+	if err := unshared(base); err != nil {
+		return "", about(CodeState, base, err, "have TMPDIR name a folder that is yours alone, of a short path")
+	}
 	sweepSockets(base)
 	const hint = "make room there, or name another folder for sockets"
 	making, err := os.MkdirTemp(base, socketsMaking) // mode 0700
@@ -61,16 +73,37 @@ func (s *sockets) open() (string, *Problem) {
 	return dir, nil
 }
 
+// there reports whether the folder is still the one that was made. Whoever tidies
+// up temporary files may have removed it, and somebody else have made another.
+func (s *sockets) there() bool {
+	if s.dir == "" {
+		return false
+	}
+	ours, err := s.lock.Stat()
+	if err != nil {
+		return false
+	}
+	found, err := os.Lstat(filepath.Join(s.dir, socketsLock))
+	return err == nil && os.SameFile(ours, found)
+}
+
 // close removes the folder.
 func (s *sockets) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir == "" {
-		return
+	dir, ours := s.dir, s.there()
+	s.leave() // first: some systems remove no file that is open
+	if ours {
+		os.RemoveAll(dir)
 	}
-	os.RemoveAll(s.dir)
-	s.lock.Close()
-	s.dir = ""
+}
+
+// leave gives the folder up.
+func (s *sockets) leave() {
+	if s.dir != "" {
+		s.lock.Close()
+		s.dir = ""
+	}
 }
 
 // where is the folder that the private ones of all hosts are made in.
@@ -78,10 +111,28 @@ func (s *sockets) where() string {
 	if s.base != "" {
 		return s.base
 	}
-	if base := os.TempDir(); len(base) <= longestBase {
-		return base
+	if runtime.GOOS == "windows" {
+		return os.TempDir() // no sockets are in it
+	}
+	for _, dir := range []string{os.TempDir(), "/tmp", s.state} {
+		if len(dir) <= longestBase && filepath.IsAbs(dir) && unshared(dir) == nil {
+			return dir
+		}
 	}
 	return "/tmp"
+}
+
+// unshared says how others could put a folder of theirs in the place of one that
+// is made in dir.
+func unshared(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if who := foreign(info); who != "" {
+		return errors.New(who)
+	}
+	return nil
 }
 
 // keep writes a file into the folder, if there is one, with what content gives:
@@ -89,7 +140,7 @@ func (s *sockets) where() string {
 func (s *sockets) keep(name string, content func() ([]byte, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir == "" {
+	if !s.there() {
 		return
 	}
 	if data, err := content(); err == nil {
@@ -138,7 +189,7 @@ func hostFolders(base string) []hostFolder {
 	}
 	var all []hostFolder
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), socketsPrefix) || !e.IsDir() {
+		if !socketsName.MatchString(e.Name()) || !e.IsDir() {
 			continue
 		}
 		if info, err := e.Info(); err == nil && foreign(info) == "" {

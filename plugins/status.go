@@ -73,7 +73,9 @@ func (h *Host) standing() map[string][]Process {
 	all := make(map[string][]Process)
 	add := func(one map[string]Process) {
 		for path, p := range one {
-			all[path] = append(all[path], p)
+			if rank(p.State) >= 0 { // another host's file may say anything
+				all[path] = append(all[path], p)
+			}
 		}
 	}
 	add(h.processes())

@@ -96,7 +96,8 @@ func (t *tries) wait(of approval, path string) *Problem {
 }
 
 // acquire returns a process that takes a call, which release gives back. It
-// waits for a start, or for a check of a doubtful process, as long as ctx allows.
+// waits for a start, or for a check of a doubtful process, as long as ctx allows,
+// and looks again then at what is approved.
 func (u *unit) acquire(ctx context.Context, want approval) (*instance, error) {
 	for {
 		in, wait, p := u.next(want)
@@ -113,6 +114,9 @@ func (u *unit) acquire(ctx context.Context, want approval) (*instance, error) {
 			}
 		case <-ctx.Done():
 			return nil, ended(ctx)
+		}
+		if want, p = u.host.approval(u.path); p != nil {
+			return nil, p.failure()
 		}
 	}
 }
@@ -152,8 +156,16 @@ func (u *unit) next(want approval) (*instance, *attempt, *Problem) {
 }
 
 // begin starts a process and puts it in the place of the current one, which
-// ends with its last call.
+// ends with its last call. It starts nothing that is approved no more: who waits
+// for it looks again.
 func (u *unit) begin(a *attempt) {
+	if now, p := u.host.approval(u.path); p != nil || !now.equal(a.approval) {
+		u.mu.Lock()
+		u.attempt = nil
+		u.mu.Unlock()
+		close(a.done)
+		return
+	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(u.host.ctx, u.host.options.StartTimeout)
 	in, p := u.host.launch(ctx, u.path, a.approval)
@@ -222,7 +234,9 @@ func (u *unit) check(in *instance) {
 		in.probe, in.suspect = nil, false
 		if p != nil {
 			p.Path = u.path
-			in.felled.CompareAndSwap(nil, p)
+			if p.Code != CodeExited { // that one ended by itself
+				in.felled.CompareAndSwap(nil, p)
+			}
 			u.bury(in)
 		}
 		u.mu.Unlock()
@@ -236,8 +250,9 @@ func (u *unit) check(in *instance) {
 	in.probe = done
 }
 
-// release gives a process back after a call.
-func (u *unit) release(in *instance, answered, timedOut bool) {
+// release gives a process back after a call. One in doubt is asked whether it
+// works.
+func (u *unit) release(in *instance, answered, doubt bool) {
 	if answered {
 		in.answered.Store(time.Now().UnixNano())
 	}
@@ -246,7 +261,7 @@ func (u *unit) release(in *instance, answered, timedOut bool) {
 	if answered && u.tries.failed > 0 && u.current == in {
 		u.tries.reset()
 	}
-	if timedOut {
+	if doubt {
 		in.suspect = true
 		u.check(in)
 	}
@@ -262,6 +277,18 @@ func (u *unit) release(in *instance, answered, timedOut bool) {
 func (in *instance) retire() bool {
 	in.retired = true
 	return in.calls == 0
+}
+
+// withdraw ends the process with its last call: it may run no more.
+func (u *unit) withdraw() {
+	u.mu.Lock()
+	old := u.current
+	u.current = nil
+	end := old != nil && old.retire()
+	u.mu.Unlock()
+	if end {
+		u.host.spawn(old.stop)
+	}
 }
 
 // close ends the processes, whatever calls are under way.

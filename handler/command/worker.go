@@ -129,9 +129,6 @@ func workerEnded(c *hook.Call, started worker.Command, ended *worker.ExitError) 
 	if r.ExitCode >= 0 && r.Started {
 		c.Report.ExitCode = &r.ExitCode
 	}
-	if stderr := tail(r.Stderr); stderr != "" {
-		c.Report.Stderr = stderr
-	}
 	failed := &hook.Error{Failure: hook.FailureExit, Reason: ended.Error(), Err: ended,
 		Hint: "a worker reads a line, prints an answer, and goes on with the next line until its stdin ends"}
 	if line := lastLine(c.Report.Stderr); line != "" && ended.Pause == 0 {

@@ -174,10 +174,26 @@ func TestWorkerFailuresAreClassified(t *testing.T) {
 			if out != nil && (out.Verdict != hook.NoOpinion || out.Handoff != nil) {
 				t.Errorf("got %+v", out)
 			}
-			if tt.line == "exit" && (c.Report.ExitCode == nil || *c.Report.ExitCode != 3 || c.Report.Stderr != "because") {
+			if name == "exit" && (c.Report.ExitCode == nil || *c.Report.ExitCode != 3 || c.Report.Stderr != "because") {
 				t.Errorf("report %+v", c.Report)
 			}
 		})
+	}
+}
+
+func TestReportOfAWorkersEndHasItsLastWordsAlone(t *testing.T) {
+	h, hk := newHandler(t), workerOf(`while read -r e; do
+		case $e in
+		*last*) echo because >&2; exit 3 ;;
+		*) echo of another event >&2; sleep 0.1; echo ;;
+		esac
+	done`, t.TempDir())
+	if _, c, err := handle(t.Context(), h, hk, `{}`); err != nil || c.Report.Stderr != "of another event" {
+		t.Fatalf("got %+v, %v", c.Report, err)
+	}
+	_, c, err := handle(t.Context(), h, hk, `{"a":"last"}`)
+	if err == nil || !strings.Contains(err.Error(), `"because"`) || c.Report.Stderr != "because" {
+		t.Errorf("got %q, %v", c.Report.Stderr, err)
 	}
 }
 

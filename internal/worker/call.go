@@ -29,9 +29,11 @@ func (c *call) run(request []byte) error {
 			return context.Cause(c.ctx)
 		}
 		line, err := s.worker.exchange(c.ctx, request)
-		c.reply.Stderr = s.worker.stderr.take()
+		c.reply.Stderr += s.worker.stderr.take()
 		if errors.Is(err, errGone) && first && s.worker.calls > 0 {
-			c.replace()
+			if err := c.replace(); err != nil {
+				return err
+			}
 			continue
 		}
 		return c.judge(line, err)
@@ -59,8 +61,9 @@ func (c *call) judge(line []byte, err error) error {
 	}
 	s.failed(time.Now())
 	if errors.Is(err, errGone) || errors.Is(err, errDied) {
-		ended := s.worker.ended()
+		ended := s.worker.ended(c.ctx)
 		ended.Row = s.failures
+		c.reply.Stderr += s.worker.stderr.take() // its last words
 		return ended
 	}
 	return err
@@ -70,7 +73,9 @@ func (c *call) judge(line []byte, err error) error {
 func (c *call) ready() error {
 	s := c.slot
 	if s.worker != nil && s.worker.changed() {
-		c.pool.stop(s)
+		if err := c.stop(); err != nil {
+			return err
+		}
 	}
 	if s.worker != nil {
 		return nil
@@ -119,18 +124,34 @@ func (c *call) pause() error {
 }
 
 // replace takes the process that has ended between two calls away.
-func (c *call) replace() {
-	how := c.slot.worker.ended().Result
+func (c *call) replace() error {
+	how := c.slot.worker.ended(c.ctx).Result
 	c.note("it had ended by itself after " + calls(c.slot.worker.calls) + " (" + how.Describe() + "), and was started anew")
-	c.pool.stop(c.slot)
+	return c.stop()
+}
+
+// stop ends the slot's process. Where that takes longer than the call may, the
+// pool sees to the rest.
+func (c *call) stop() error {
+	w := c.slot.worker
+	w.spent = true
+	c.pool.active.Go(w.service.Stop)
+	select {
+	case <-w.service.Done():
+		c.pool.stop(c.slot)
+		return nil
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	}
 }
 
 func (c *call) note(s string) { c.reply.Notes = append(c.reply.Notes, s) }
 
 // result is how a process ended, or that it did not.
-func result(v *process.Service) process.Result {
+func result(ctx context.Context, v *process.Service) process.Result {
 	select {
 	case <-v.Done():
+	case <-ctx.Done():
 	case <-time.After(lastWords):
 	}
 	return v.Result()

@@ -103,8 +103,14 @@ func act(r request, reply string) {
 	case "mute":
 		os.Stdout.Close()
 		time.Sleep(time.Minute)
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Print(reply)
+		time.Sleep(time.Minute)
 	case "last":
 		fmt.Print(reply)
+		time.Sleep(50 * time.Millisecond)
+		fmt.Fprintln(os.Stderr, "enough")
 		os.Exit(7)
 	case "exit":
 		fmt.Fprintln(os.Stderr, "because")

@@ -162,7 +162,9 @@ func (w *worker) half() string {
 }
 
 // ended is the error of a worker that is gone.
-func (w *worker) ended() *ExitError { return &ExitError{Result: result(w.service)} }
+func (w *worker) ended(ctx context.Context) *ExitError {
+	return &ExitError{Result: result(ctx, w.service)}
+}
 
 // stderr keeps what a worker writes there between two looks at it, the end of it.
 type stderr struct {

@@ -341,6 +341,9 @@ func TestWorkerThatEndsBetweenCallsIsReplacedAndSaid(t *testing.T) {
 	if now.PID == old.PID || len(reply.Notes) != 1 || !strings.Contains(reply.Notes[0], "after one call (exit code 7)") {
 		t.Errorf("got %+v, notes %q", now, reply.Notes)
 	}
+	if reply.Stderr != "enough\n" {
+		t.Errorf("of its last words %q are left", reply.Stderr)
+	}
 }
 
 func TestCrashLoopPausesBeforeStarts(t *testing.T) {
@@ -405,6 +408,57 @@ func TestWorkerIsReplacedWhenItsFileChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	talk.wantFresh(old)
+}
+
+func TestCallEndsInTimeThoughTheOldWorkerDoesNot(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "guard.py")
+	talk := newTalk(t, worker.Options{Grace: 6 * time.Second})
+	talk.cmd.Files = []string{file}
+	old, _ := talk.ask(request{ID: 1, Do: "deaf"})
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, _, err := talk.try(ctx, request{ID: 2}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 4*time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	talk.wantFresh(old)
+}
+
+func TestCallEndsInTimeThoughItsMuteWorkerDoesNot(t *testing.T) {
+	talk := newTalk(t, worker.Options{})
+	var took time.Duration
+	for range 5 { // one in time will do: the machine may be busy
+		talk.ask(request{ID: 1})
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		began := time.Now()
+		_, _, err := talk.try(ctx, request{Do: "mute"})
+		took = time.Since(began)
+		cancel()
+		if err == nil {
+			t.Fatal("it answered")
+		}
+		if took < 150*time.Millisecond {
+			return
+		}
+	}
+	t.Errorf("a call of 30 ms took %v", took)
+}
+
+func TestLastWordsOfAWorkerAreToldWithoutEarlierOnes(t *testing.T) {
+	talk := newTalk(t, worker.Options{})
+	if _, reply := talk.ask(request{ID: 1, Do: "stderr", Text: "early"}); reply.Stderr != "early\n" {
+		t.Errorf("stderr %q", reply.Stderr)
+	}
+	for range 3 { // mostly they come after the end of stdout
+		_, reply, err := talk.try(context.Background(), request{Do: "exit"})
+		var ended *worker.ExitError
+		if !errors.As(err, &ended) || reply.Stderr != "because\n" {
+			t.Errorf("got %v with %q", err, reply.Stderr)
+		}
+	}
 }
 
 func TestIdleWorkerIsStopped(t *testing.T) {
