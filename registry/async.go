@@ -29,11 +29,11 @@ const asyncBuffer = 256
 // what is over is dropped and counted. It has no goroutine while it is idle.
 type pool struct {
 	r      *Registry
-	max    int
 	ctx    context.Context // ends when the time to drain is over
 	cancel context.CancelFunc
 
 	mu      sync.Mutex // guards all below
+	max     int
 	running int
 	queue   []func(context.Context)
 	dropped int
@@ -76,8 +76,28 @@ func (p *pool) follow(e *entry, c *hook.Call, wait func(context.Context) (*hook.
 }
 
 func (p *pool) noPlace(e *entry) hook.Result {
+	p.mu.Lock()
+	running, waiting := p.running, len(p.queue)
+	p.mu.Unlock()
 	return hook.Result{Hook: e.hook, Status: hook.StatusSkipped,
-		Reason: fmt.Sprintf("dropped: %d background hooks run and %d wait", p.max, p.max*queueFactor)}
+		Reason: fmt.Sprintf("dropped: %d background hooks run and %d wait", running, waiting)}
+}
+
+// resize changes how many run at once. Of those that run too many, none is ended.
+func (p *pool) resize(most int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.max = most
+	for p.running < p.max && len(p.queue) > 0 {
+		p.running++
+		go p.work(p.next())
+	}
+}
+
+// next takes the job that waited longest. The caller holds p.mu.
+func (p *pool) next() (job func(context.Context)) {
+	job, p.queue = p.queue[0], p.queue[1:]
+	return job
 }
 
 func (p *pool) submit(job func(context.Context)) bool {
@@ -102,8 +122,8 @@ func (p *pool) work(job func(context.Context)) {
 		job(p.ctx)
 		p.mu.Lock()
 		job = nil
-		if len(p.queue) > 0 {
-			job, p.queue = p.queue[0], p.queue[1:]
+		if len(p.queue) > 0 && p.running <= p.max {
+			job = p.next()
 		} else if p.running--; p.running == 0 && p.idle != nil {
 			close(p.idle)
 			p.idle = nil

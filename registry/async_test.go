@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -165,4 +166,50 @@ timeout = 30
 	if err := reg.Close(); err == nil || time.Since(start) > 20*time.Second {
 		t.Errorf("%v after %s", err, time.Since(start))
 	}
+}
+
+func TestReloadChangesHowManyRunInTheBackground(t *testing.T) {
+	dir := t.TempDir()
+	settings := filepath.Join(dir, "settings.toml")
+	write(t, settings, "max_async = 1\n")
+	reg := open(t, only(dir))
+	var running atomic.Int32
+	end := make(chan struct{})
+	on(t, reg, "slow", func(ctx context.Context, _ hook.PreToolUse) (*hook.Output, error) {
+		running.Add(1)
+		defer running.Add(-1)
+		select {
+		case <-end:
+		case <-ctx.Done():
+		}
+		return nil, nil
+	}, async)
+	for range 6 {
+		dispatch(t, reg, bash("ls"))
+	}
+	await := func(want int32) {
+		t.Helper()
+		for start := time.Now(); running.Load() != want; time.Sleep(time.Millisecond) {
+			if time.Since(start) > 30*time.Second {
+				t.Fatalf("%d run, want %d", running.Load(), want)
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+		if now := running.Load(); now != want {
+			t.Fatalf("%d run, want %d", now, want)
+		}
+	}
+	await(1)
+	write(t, settings, "max_async = 3\n")
+	reload(t, reg)
+	await(3)
+	write(t, settings, "max_async = 2\n")
+	reload(t, reg)
+	await(3) // none is ended for that
+	end <- struct{}{}
+	await(2)
+	end <- struct{}{}
+	await(2)
+	close(end)
+	await(0)
 }

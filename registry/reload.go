@@ -54,7 +54,9 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 	defer r.leave()
 	if changed.Any() || !slices.Equal(before.found, l.notes) {
 		r.forgetBreakers(changed.replaced)
-		r.publish(r.arrange(l))
+		g := r.arrange(l)
+		r.publish(g)
+		r.async.resize(r.opts.maxAsync(&g.policy))
 	}
 	r.memory = remember(l, began, r.opts.FS == nil, last)
 	changed.Diagnostics = r.Diagnostics()
