@@ -101,8 +101,9 @@ func TestEveryPromiseOfSecurityHasItsTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tests strings.Builder
+	root, _ := filepath.Glob("*_test.go")
 	files, _ := filepath.Glob("*/*_test.go")
-	for _, file := range files {
+	for _, file := range append(root, files...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
