@@ -301,28 +301,35 @@ func processesWith(t testing.TB, texts ...string) []string {
 	return found
 }
 
-func TestG7PluginDiesWithItsHostAndSocketsAreSwept(t *testing.T) {
-	b := newBench(t).good()
+// otherHost starts a process that is a host of the plugin. It returns the
+// plugin's process and the folder of its sockets.
+func (b *bench) otherHost() (c *exec.Cmd, pid int, sockets string) {
+	b.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
-	c := exec.Command(self)
+	c = exec.Command(self)
 	c.Env = append(os.Environ(), hostVariable+"="+b.dir)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
+	b.t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	var pid int
-	var sockets string
 	if n, _ := fmt.Sscan(line, &pid, &sockets); n != 2 {
-		t.Fatalf("host said %q, %v", line, err)
+		b.t.Fatalf("host said %q, %v", line, err)
 	}
+	return c, pid, sockets
+}
+
+func TestG7PluginDiesWithItsHostAndSocketsAreSwept(t *testing.T) {
+	b := newBench(t).good()
+	c, pid, sockets := b.otherHost()
 	b.mustCall(do{Do: "version"}) // this host's sweep leaves a host that lives alone
 	if _, err := os.Stat(sockets); err != nil || !alive(pid) {
 		t.Fatalf("plugin %d in %s: %v", pid, sockets, err)

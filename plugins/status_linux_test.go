@@ -1,36 +1,14 @@
 package plugins
 
 import (
-	"bufio"
-	"fmt"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 )
 
 func TestPackageTellsHowPluginsStandWithOtherHosts(t *testing.T) {
 	b := newBench(t).good()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command(self)
-	c.Env = append(os.Environ(), hostVariable+"="+b.dir)
-	c.Stderr = os.Stderr
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	var pid int
-	if n, _ := fmt.Sscan(line, &pid); n != 1 {
-		t.Fatalf("host said %q, %v", line, err)
-	}
+	c, pid, _ := b.otherHost()
 	plugin := func() Plugin {
 		pkg, notes := b.host.Package(b.dir)
 		if len(pkg.Plugins) != 1 || len(notes) > 1 {
