@@ -37,6 +37,9 @@ func main() {
 	for _, d := range reg.Diagnostics() {
 		log.Printf("hooks: %s: %s", d.Path, d.Message)
 	}
+	if err := reg.Prewarm(context.Background()); err != nil { // else the first call that needs a plugin or a server waits
+		log.Printf("hooks: %v", err)
+	}
 	live(reg, bufio.NewScanner(os.Stdin))
 	if err := reg.Close(); err != nil { // waits for hooks in the background
 		log.Fatal(err)
