@@ -22,7 +22,8 @@
 //   - A command has one process, started at the first call. Calls wait for it in the order in which they
 //     came, and a worker has one request at a time.
 //   - A call ends with its context, also while it waits for its turn, for a start, for the end of the
-//     process before, or for the worker to read. A worker that was interrupted is stopped: what it would say next belongs to nobody.
+//     process before, or for the worker to read. A worker that was interrupted is stopped: what it would
+//     say next belongs to nobody.
 //   - So is one that speaks unasked, answers with more than one line, with more than 1 MiB, or with
 //     something else than an object; the call fails with an [AnswerError].
 //   - A worker that ends instead of answering fails the call with an [ExitError]. The next call starts
