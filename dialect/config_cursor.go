@@ -82,7 +82,7 @@ func settleCursor(h *hook.Hook, e *entry, name string) {
 	switch {
 	case pattern == "" || pattern == "*" || pattern == ".*":
 	case plainText.MatchString(pattern):
-		h.If = "Bash(*" + pattern + "*)"
+		h.If = hook.Rules{"Bash(*" + pattern + "*)"}
 	default:
 		e.warn("command_matcher", "matcher", "in Cursor the expression is held against the command's text; here the hook runs for every command",
 			`let the command look at tool_input.command itself, or give it a rule: if = "Bash(git push *)"`)

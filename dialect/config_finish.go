@@ -131,7 +131,7 @@ func (e *entry) never(h *hook.Hook, info *hook.EventInfo) {
 	case !info.Takes(h.Kind):
 		h.Why = fmt.Sprintf("%s takes no %s hooks", h.Event, h.Kind)
 		e.warn("unsupported_kind", "type", h.Why, "")
-	case h.If != "" && !info.TakesIf:
+	case len(h.If) > 0 && !info.TakesIf:
 		h.Why = fmt.Sprintf("%s has no tool call that its rule could test, so it never runs", h.Event)
 		e.warn("if_never", "if", h.Why, "leave the rule out, or use a matcher")
 	}

@@ -133,9 +133,9 @@ func (e *entry) title(g *entry) string {
 // choose reads the matcher and the rule.
 func (e *entry) choose(h *hook.Hook, ev declaredEvent, g *entry) {
 	if e.takes("if") {
-		h.If = e.str("if")
-		if g != nil && e.p.inner && h.If == "" {
-			h.If = g.str("if")
+		h.If = e.rules("if")
+		if g != nil && e.p.inner && len(h.If) == 0 {
+			h.If = g.rules("if")
 		}
 	}
 	e.applyMatcher(h, ev)

@@ -296,6 +296,23 @@ func (e *entry) strings(key string) []string {
 	return list
 }
 
+// rules returns permission rules: one, or in our own settings a list. "" is none,
+// and a list has no place for it.
+func (e *entry) rules(key string) []string {
+	n := e.get(key)
+	if n == nil || n.list() == nil || e.p != &tenterhookConfig {
+		if rule := e.str(key); rule != "" {
+			return []string{rule}
+		}
+		return nil
+	}
+	list := e.strings(key)
+	if e.wrong == "" && (len(list) == 0 || slices.Contains(list, "")) {
+		e.fail("unknown_value", e.line(key), key, "expected one or more rules, got an empty one or none", "leave the key out to match every call")
+	}
+	return list
+}
+
 // word returns one of the words, or "" if there is none or another.
 func (e *entry) word(key string, words []string) string {
 	word := e.str(key)

@@ -26,7 +26,7 @@ func describe(h *hook.Hook) string {
 	if h.Syntax != "" {
 		fmt.Fprintf(&b, "/%s", h.Syntax)
 	}
-	if h.If != "" {
+	if len(h.If) > 0 {
 		fmt.Fprintf(&b, " if %s", h.If)
 	}
 	fmt.Fprintf(&b, " %s", h.Kind)

@@ -263,7 +263,7 @@ func (r *configReader) twins() {
 		if runs == "" || h.State == hook.StateInvalid {
 			continue
 		}
-		key := twin{string(h.Event), h.Matcher, h.If, runs}
+		key := twin{string(h.Event), h.Matcher, h.If.String(), runs}
 		if first := seen[key]; first != nil {
 			r.note(hook.SeverityWarning, h.Source.Line, "duplicate_hook",
 				fmt.Sprintf("%s runs the same as %s (line %d)", h.Name, first.Name, first.Source.Line), "remove one of them: it runs once")

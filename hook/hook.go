@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -16,7 +17,7 @@ type Hook struct {
 	Event       Event
 	Matcher     string // "" matches every call
 	Syntax      MatcherSyntax
-	If          string // a permission rule, "" = none
+	If          Rules // permission rules, any of which must match; none = every call
 	Kind        Kind
 	Scope       Scope
 	Source      Source
@@ -45,6 +46,21 @@ type Hook struct {
 	// Handler runs the hook. A loaded hook gets the one of its kind; an
 	// in-process hook brings its own.
 	Handler Handler
+}
+
+// Rules are permission rules as a file declares them. In JSON one rule is a
+// string and several are a list; nil is "".
+type Rules []string
+
+// String joins the rules for a person.
+func (r Rules) String() string { return strings.Join(r, " or ") }
+
+// MarshalJSON writes one rule as a string, and several as a list.
+func (r Rules) MarshalJSON() ([]byte, error) {
+	if len(r) > 1 {
+		return json.Marshal([]string(r))
+	}
+	return json.Marshal(strings.Join(r, ""))
 }
 
 // Concerns is the event whose outcome the hook has a say in: its own, or for a

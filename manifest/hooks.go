@@ -54,7 +54,7 @@ func (r *reader) definition(top section, from origin) *hook.Hook {
 		Description:   top.caption("description"),
 		StatusMessage: top.caption("status_message"),
 		Matcher:       top.matcher(),
-		If:            top.text("if"),
+		If:            top.rules("if"),
 		Kind:          top.kind(),
 		Scope:         r.src.Scope,
 		Source:        r.src.Source,
@@ -125,7 +125,7 @@ func (r *reader) never(h *hook.Hook, info *hook.EventInfo) string {
 		r.warn(remark{"unsupported_kind", "type", why, ""})
 		return why
 	}
-	if h.If != "" && !info.TakesIf {
+	if len(h.If) > 0 && !info.TakesIf {
 		why := fmt.Sprintf("%s has no tool call that the rule could test, so the hook never runs", h.Event)
 		r.warn(remark{"if_never", "if", why, "leave the rule out, or use a matcher"})
 		return "if: " + why

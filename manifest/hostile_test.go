@@ -157,7 +157,7 @@ func checkHook(t *testing.T, h *hook.Hook, lines int) {
 	if h.State != hook.StateReady {
 		return
 	}
-	if h.Event == "" || !hook.Info(h.Event).Takes(h.Kind) || h.If != "" && !hook.Info(h.Event).TakesIf {
+	if h.Event == "" || !hook.Info(h.Event).Takes(h.Kind) || len(h.If) > 0 && !hook.Info(h.Event).TakesIf {
 		t.Errorf("a %s hook with rule %q is ready for %q", h.Kind, h.If, h.Event)
 	}
 	if h.Kind == hook.KindCommand && (h.Command == nil || h.Command.Line == "") {

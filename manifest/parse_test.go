@@ -18,7 +18,7 @@ func everything(line int) *hook.Hook {
 	src := source.Source
 	src.Line = line
 	return &hook.Hook{
-		ID: "project/guard", Name: "guard", Description: "Guards.", Event: hook.EventPreToolUse, Matcher: "Bash", If: "Bash(rm *)",
+		ID: "project/guard", Name: "guard", Description: "Guards.", Event: hook.EventPreToolUse, Matcher: "Bash", If: hook.Rules{"Bash(rm *)"},
 		Kind: hook.KindCommand, Scope: hook.ScopeProject, Source: src, Protocol: hook.ProtocolClaudeLegacy,
 		Timeout: 1500 * time.Millisecond, OnFailure: hook.FailureBlock, Priority: -3, Rewrites: true, Once: true,
 		StatusMessage: "guarding", Env: map[string]string{"LEVEL": "high", "N": "3", "ON": "true"},

@@ -179,6 +179,21 @@ func (s section) strings(key string) []string {
 	}
 }
 
+// rules returns permission rules: a string alone is one, and "" is none. A list
+// has no place for an empty rule, which would match every call.
+func (s section) rules(key string) []string {
+	list := s.strings(key)
+	v, spelt := s.get(key)
+	if v == "" {
+		return nil
+	}
+	if list != nil && (len(list) == 0 || slices.Contains(list, "")) {
+		s.fail(remark{"unknown_value", s.at(spelt), "expected one or more rules, got an empty one or none", "leave the key out to match every call"})
+		return nil
+	}
+	return list
+}
+
 // table returns a table, without values if there is none.
 func (s section) table(key string) section {
 	v, spelt := s.get(key)

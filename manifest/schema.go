@@ -29,6 +29,7 @@ type object = map[string]any
 var (
 	textSchema  = object{"type": "string"}
 	textsSchema = object{"type": "array", "items": textSchema}
+	rulesSchema = object{"anyOf": []any{textSchema, object{"type": "array", "items": object{"type": "string", "minLength": 1}, "minItems": 1}}}
 	flagSchema  = object{"type": "boolean"}
 	timeSchema  = object{"description": `seconds, or text as "500ms", "5s", "2m"`, "anyOf": []any{
 		object{"type": "number", "exclusiveMinimum": 0}, textSchema}}
@@ -55,8 +56,10 @@ func schemaOf(key string) object {
 		}
 	}
 	switch key {
-	case "name", "description", "matcher", "if", "command", "status_message":
+	case "name", "description", "matcher", "command", "status_message":
 		return textSchema
+	case "if":
+		return rulesSchema
 	case "event":
 		return object{"type": "string", "examples": eventNames()}
 	case "events":

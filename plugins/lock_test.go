@@ -212,7 +212,7 @@ func TestDescriptionOfTheLargestSizeCanBeReadBack(t *testing.T) {
 	d := &proto.DescribeResponse{}
 	text := strings.Repeat("\x01", 4<<10)
 	for range 250 {
-		d.Hooks = append(d.Hooks, &proto.Hook{Name: "a", Event: "Stop", Description: text, Matcher: text, If: text, StatusMessage: text})
+		d.Hooks = append(d.Hooks, &proto.Hook{Name: "a", Event: "Stop", Description: text, Matcher: text, If: []string{text}, StatusMessage: text})
 	}
 	h := &Host{options: Options{StateDir: t.TempDir()}}
 	if err := h.keepDescription(someDigest, d); err != nil {

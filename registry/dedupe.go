@@ -27,7 +27,8 @@ func twinKey(pkg string, h *hook.Hook) string {
 	case h.State == hook.StateInvalid:
 		return ""
 	case h.Kind == hook.KindCommand && h.Command != nil:
-		key = append(key, h.If, h.Command.Line)
+		rules, _ := json.Marshal(h.If) // strings cannot fail
+		key = append(key, string(rules), h.Command.Line)
 		if h.Command.Args != nil {
 			key = append(append(key, "args"), h.Command.Args...)
 		}
@@ -97,7 +98,7 @@ func (e *entry) blocking() *entry {
 	h.OnFailure = hook.FailureBlock
 	return &entry{origin: e, hook: &h, declared: e.declared, spentAs: e.spentAs, handler: e.handler, state: e.state, why: e.why, event: e.event,
 		definition: e.definition, rival: e.rival, twin: e.twin,
-		matcher: e.matcher, rule: e.rule, ruleProblems: e.ruleProblems, check: e.check, breaker: e.breaker, timeout: e.timeout}
+		matcher: e.matcher, rules: e.rules, ruleProblems: e.ruleProblems, check: e.check, breaker: e.breaker, timeout: e.timeout}
 }
 
 // twins tells, at load, of hooks that are the same for each call: their matchers

@@ -33,7 +33,7 @@ type entry struct {
 	copies     sync.Map      // folder of an approved copy → *hook.Hook
 
 	matcher      *match.Matcher
-	rule         *match.Rule // nil = no `if`
+	rules        []*match.Rule // of `if`: any of them; none = every call
 	ruleProblems []match.Problem
 	check        *eligibility.Check
 	breaker      *breaker.Breaker
@@ -52,9 +52,10 @@ func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 		pattern = ""
 	}
 	e.matcher = match.Compile(pattern, match.MatcherOptions{Syntax: matcherSyntax[h.Syntax], Narrow: info.NarrowMatcher})
-	if h.If != "" {
-		e.rule, e.ruleProblems = match.ParseRule(h.If, match.RuleOptions{
+	for _, text := range h.If {
+		rule, problems := match.ParseRule(text, match.RuleOptions{
 			StrictCompat: r.opts.StrictCompat, Caliban: h.Protocol == hook.ProtocolCaliban})
+		e.rules, e.ruleProblems = append(e.rules, rule), append(e.ruleProblems, problems...)
 	}
 	e.check = r.eligibility.Prepare(h.Requires)
 	e.handler = h.Handler

@@ -105,7 +105,7 @@ type pick struct {
 	why       string       // of one that does not run, in a word
 	detail    string
 	hint      string
-	by        string      // what its `if` rule saw
+	by        string      // which `if` rule matched, and what it saw
 	seal      *trust.Seal // what was approved; nil = nothing had to be
 }
 
@@ -126,7 +126,7 @@ func (r *Registry) pick(in hook.Input) (*snapshot, picked) {
 	var seen leaders
 	hooks := make([]pick, len(found))
 	for i, e := range found {
-		if e.rule != nil && call == nil {
+		if len(e.rules) > 0 && call == nil {
 			call = r.matchCall(in)
 		}
 		hooks[i] = r.consider(e, in, call, &seen)
@@ -139,15 +139,13 @@ func (r *Registry) pick(in hook.Input) (*snapshot, picked) {
 func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *leaders) pick {
 	p := pick{entry: e, concerned: true}
 	switch takesIf := hook.Info(e.event).TakesIf; {
-	case e.rule == nil:
+	case len(e.rules) == 0:
 	case takesIf:
-		d := e.rule.Match(call)
-		if !d.Run {
+		if p.by = e.matchRules(call); p.by == "" {
 			p.concerned, p.why = false, "if"
-			p.detail = fmt.Sprintf("`if` %q does not match the call", e.hook.If)
+			p.detail = fmt.Sprintf("`if` %q does not match the call", e.hook.If.String())
 			return p
 		}
-		p.by = d.By
 	case e.state == hook.StateReady:
 		p.why, p.failure = string(hook.StateUnsupported), hook.FailureUnsupported
 		p.detail = fmt.Sprintf("%s tests no `if`, so the hook never runs", e.event)
@@ -198,10 +196,20 @@ func (p *pick) selectedBy(in hook.Input) string {
 	if hook.Info(p.event).MatcherField != "" && p.matcher.Kind() != match.KindEvery {
 		by = fmt.Sprintf("matcher %q takes %q", p.hook.Matcher, hook.Subject(in))
 	}
-	if p.rule != nil {
-		by += fmt.Sprintf("; if %q: %s", p.hook.If, p.by)
+	if len(p.rules) > 0 {
+		by += "; if " + p.by
 	}
 	return by
+}
+
+// matchRules says which rule matches a call, and what it saw; "" = none does.
+func (e *entry) matchRules(call *match.Call) string {
+	for _, rule := range e.rules {
+		if d := rule.Match(call); d.Run {
+			return fmt.Sprintf("%q: %s", rule, d.By)
+		}
+	}
+	return ""
 }
 
 func (r *Registry) matchCall(in hook.Input) *match.Call {

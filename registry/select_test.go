@@ -160,7 +160,7 @@ command = "cat"
 func TestIfOnAnEventWithoutItNeverRunsAndSaysSo(t *testing.T) {
 	reg := open(t, only())
 	if err := registry.On(reg, "x", func(context.Context, hook.Stop) (*hook.Output, error) { return nil, nil },
-		func(h *hook.Hook) { h.If = "Bash(git *)" }); err != nil {
+		func(h *hook.Hook) { h.If = hook.Rules{"Bash(git *)"} }); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"in-process/x skipped unsupported"}, ids(dispatch(t, reg, hook.Stop{}))); diff != "" {

@@ -216,6 +216,7 @@ func TestDedupeRunsTheLastTwinInTheFirstsPlace(t *testing.T) {
 		{"the same", same, same, last},
 		{"another space", same, `"command": "true  same"`, both},
 		{"another if", same, same + `, "if": "Bash(ls *)"`, both},
+		{"another list of rules", same + `, "if": "Bash(ls *)"`, same + `, "if": ["Bash(ls *)", "Bash(rm *)"]`, both},
 		{"args and none", same, `"command": "true", "args": ["same"]`, both},
 		{"no args and empty ones", `"command": "true"`, `"command": "true", "args": []`, both},
 		{"the same args", `"command": "true", "args": ["a"]`, `"command": "true", "args": ["a"]`, last},

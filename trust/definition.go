@@ -54,7 +54,7 @@ type definition struct {
 	Events      []text                     `json:"events"`
 	Matcher     text                       `json:"matcher,omitzero"`
 	Syntax      text                       `json:"syntax,omitzero"`
-	If          text                       `json:"if,omitzero"`
+	If          hook.Rules                 `json:"if,omitempty"`
 	Type        text                       `json:"type"`
 	Command     text                       `json:"command,omitzero"`
 	Args        []text                     `json:"args,omitzero"` // an empty list is no shell, none is a shell
@@ -90,7 +90,7 @@ type breaker struct {
 
 func define(h *hook.Hook) (definition, error) {
 	d := definition{
-		Matcher: text(h.Matcher), Syntax: text(h.Syntax), If: text(h.If), Type: text(h.Kind),
+		Matcher: text(h.Matcher), Syntax: text(h.Syntax), If: h.If, Type: text(h.Kind),
 		Rewrites: h.Rewrites, Async: h.Async, AsyncRewake: h.AsyncRewake, Once: h.Once, Priority: h.Priority,
 		Requires: requires{texts(h.Requires.Bins), texts(h.Requires.AnyBins), texts(h.Requires.Envs), texts(h.Requires.OS)},
 		Breaker:  breaker{Failures: h.Breaker.Failures},
@@ -111,8 +111,8 @@ func define(h *hook.Hook) (definition, error) {
 	if h.Protocol != hook.ProtocolClaude { // the same as ""
 		d.Protocol = text(h.Protocol)
 	}
-	// encoding/json asks no key for its text.
-	for _, key := range slices.Concat(slices.Collect(maps.Keys(h.Params)), slices.Collect(maps.Keys(h.Env))) {
+	// encoding/json asks no key for its text, and a list of rules none of them.
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(h.Params)), slices.Collect(maps.Keys(h.Env)), h.If) {
 		if !utf8.ValidString(key) {
 			return definition{}, errNotUTF8
 		}

@@ -112,6 +112,8 @@ func TestDefinitionsThatDiffer(t *testing.T) {
 		{"no list of arguments and an empty one", []*hook.Hook{def}, []*hook.Hook{with(func(h *hook.Hook) { h.Command.Args = []string{} })}, false},
 		{"an argument or two", []*hook.Hook{with(func(h *hook.Hook) { h.Command.Args = []string{"a b"} })},
 			[]*hook.Hook{with(func(h *hook.Hook) { h.Command.Args = []string{"a", "b"} })}, false},
+		{"a rule or two", []*hook.Hook{with(func(h *hook.Hook) { h.If = hook.Rules{"Bash(a) or Bash(b)"} })},
+			[]*hook.Hook{with(func(h *hook.Hook) { h.If = hook.Rules{"Bash(a)", "Bash(b)"} })}, false},
 		{"two hooks of an event in another order", []*hook.Hook{a, b}, []*hook.Hook{b, a}, false},
 		{"two events in another order", []*hook.Hook{def, stop}, []*hook.Hook{stop, def}, true},
 		{"one event more", []*hook.Hook{def}, []*hook.Hook{def, stop}, false},
@@ -136,6 +138,7 @@ func TestDefinitionsThatDiffer(t *testing.T) {
 
 func TestWhatCannotBeToldApartIsNotDefined(t *testing.T) {
 	for name, edit := range map[string]func(*hook.Hook){
+		"rule":           func(h *hook.Hook) { h.If = hook.Rules{"Bash(a)", "\xff"} },
 		"command":        func(h *hook.Hook) { h.Command.Line = "./\xff" },
 		"argument":       func(h *hook.Hook) { h.Command.Args = []string{"\xfe"} },
 		"matcher":        func(h *hook.Hook) { h.Matcher = "\xff" },

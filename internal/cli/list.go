@@ -15,7 +15,7 @@ type listedHook struct {
 	Event     hook.Event         `json:"event"`
 	Kind      hook.Kind          `json:"kind"`
 	Matcher   string             `json:"matcher"`
-	If        string             `json:"if"`
+	If        hook.Rules         `json:"if"`
 	Scope     hook.Scope         `json:"scope"`
 	Source    listedSource       `json:"source"`
 	State     hook.State         `json:"state"`
@@ -90,8 +90,8 @@ func (a *app) printList(list []registry.Listed) {
 // shown is what a hook matches, for a person.
 func shown(h *hook.Hook) string {
 	switch {
-	case h.If != "":
-		return "if " + h.If
+	case len(h.If) > 0:
+		return "if " + h.If.String()
 	case h.Matcher == "":
 		return "*"
 	}

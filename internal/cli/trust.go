@@ -185,7 +185,7 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 	}
 	line("event", strings.Join(events, ", "))
 	line("matcher", h.Matcher)
-	line("if", h.If)
+	line("if", h.If.String())
 	line("kind", string(h.Kind))
 	if h.Command != nil {
 		line("command", strings.Join(append([]string{h.Command.Line}, h.Command.Args...), " "))

@@ -221,7 +221,7 @@ type Hook struct {
 	Event         string                 `protobuf:"bytes,2,opt,name=event,proto3" json:"event,omitempty"` // PreToolUse, …
 	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	Matcher       string                 `protobuf:"bytes,4,opt,name=matcher,proto3" json:"matcher,omitempty"`
-	If            string                 `protobuf:"bytes,5,opt,name=if,proto3" json:"if,omitempty"`
+	If            []string               `protobuf:"bytes,5,rep,name=if,proto3" json:"if,omitempty"` // any of them
 	TimeoutMs     int64                  `protobuf:"varint,6,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
 	OnFailure     string                 `protobuf:"bytes,7,opt,name=on_failure,json=onFailure,proto3" json:"on_failure,omitempty"` // "block", "continue"; empty = continue
 	Priority      int32                  `protobuf:"varint,8,opt,name=priority,proto3" json:"priority,omitempty"`
@@ -293,11 +293,11 @@ func (x *Hook) GetMatcher() string {
 	return ""
 }
 
-func (x *Hook) GetIf() string {
+func (x *Hook) GetIf() []string {
 	if x != nil {
 		return x.If
 	}
-	return ""
+	return nil
 }
 
 func (x *Hook) GetTimeoutMs() int64 {
@@ -641,7 +641,7 @@ const file_hook_proto_rawDesc = "" +
 	"\x05event\x18\x02 \x01(\tR\x05event\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x18\n" +
 	"\amatcher\x18\x04 \x01(\tR\amatcher\x12\x0e\n" +
-	"\x02if\x18\x05 \x01(\tR\x02if\x12\x1d\n" +
+	"\x02if\x18\x05 \x03(\tR\x02if\x12\x1d\n" +
 	"\n" +
 	"timeout_ms\x18\x06 \x01(\x03R\ttimeoutMs\x12\x1d\n" +
 	"\n" +

@@ -78,13 +78,13 @@ func TestWhatCannotBeToldIsAFailure(t *testing.T) {
 func TestDeclarationArrives(t *testing.T) {
 	s := serve.New("test", "1")
 	serve.On(s, "one", func(context.Context, hook.PreToolUse) (*hook.Output, error) { return nil, nil }, func(h *hook.Hook) {
-		h.Matcher, h.If, h.Timeout, h.OnFailure, h.Priority = "Bash", "Bash(rm *)", 3*time.Second, hook.FailureBlock, 7
+		h.Matcher, h.If, h.Timeout, h.OnFailure, h.Priority = "Bash", hook.Rules{"Bash(rm *)"}, 3*time.Second, hook.FailureBlock, 7
 		h.Requires = hook.Requires{Bins: []string{"git"}, OS: []string{"linux"}}
 		h.Breaker = hook.BreakerSettings{Failures: 2, Cooldown: time.Minute}
 	})
 	got := *servetest.New(t, s).Hooks()[0]
 	got.Params = nil
-	want := hook.Hook{Name: "one", Event: hook.EventPreToolUse, Kind: hook.KindPlugin, State: hook.StateReady, Matcher: "Bash", If: "Bash(rm *)",
+	want := hook.Hook{Name: "one", Event: hook.EventPreToolUse, Kind: hook.KindPlugin, State: hook.StateReady, Matcher: "Bash", If: hook.Rules{"Bash(rm *)"},
 		Timeout: 3 * time.Second, OnFailure: hook.FailureBlock, Priority: 7, Requires: hook.Requires{Bins: []string{"git"}, OS: []string{"linux"}},
 		Breaker: hook.BreakerSettings{Failures: 2, Cooldown: time.Minute}}
 	if diff := cmp.Diff(want, got); diff != "" {

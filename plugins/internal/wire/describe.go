@@ -89,11 +89,11 @@ func nameable(d *proto.Hook) error {
 		return fmt.Errorf("its name or event holds characters that do not print")
 	}
 	r := d.GetRequires()
-	lists := slices.Concat(r.GetBins(), r.GetAnyBins(), r.GetEnvs(), r.GetOs())
+	lists := slices.Concat(r.GetBins(), r.GetAnyBins(), r.GetEnvs(), r.GetOs(), d.GetIf())
 	if len(lists) > maxList {
-		return fmt.Errorf("it requires more than %d things", maxList)
+		return fmt.Errorf("it has more than %d requirements and rules", maxList)
 	}
-	return texts(append(lists, d.GetDescription(), d.GetMatcher(), d.GetIf(), d.GetStatusMessage())...)
+	return texts(append(lists, d.GetDescription(), d.GetMatcher(), d.GetStatusMessage())...)
 }
 
 func unprintable(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }
@@ -129,6 +129,9 @@ func read(plugin string, d *proto.Hook) *hook.Hook {
 		if near := hook.NearestEvent(string(h.Event)); near != "" {
 			h.State, h.Why = hook.StateInvalid, fmt.Sprintf("there is no event %s: did the plugin mean %s?", h.Event, near)
 		}
+	}
+	if slices.Contains(h.If, "") {
+		h.State, h.Why = hook.StateInvalid, "its if has an empty rule"
 	}
 	switch h.OnFailure {
 	case "", hook.FailureContinue, hook.FailureBlock:
