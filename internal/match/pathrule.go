@@ -85,13 +85,13 @@ func (r pathRule) match(c *Call, _ bool) Decision {
 	paths, ok := r.paths(c)
 	for _, p := range paths {
 		if by := r.matchPath(c, p); by != "" {
-			return Decision{true, excerpt(p) + by}
+			return sure(excerpt(p) + by)
 		}
 	}
 	if !ok {
-		return Decision{true, "its path is missing or no string, so it runs"}
+		return suspected("its path is missing or no string, so it runs")
 	}
-	return Decision{false, "its path does not match"}
+	return Decision{By: "its path does not match"}
 }
 
 // paths returns the paths that a call names.

@@ -45,30 +45,21 @@ type argument interface {
 	match(c *Call, strict bool) Decision
 }
 
-// A Decision says whether the hook runs for a call, and why.
-type Decision struct {
-	Run bool
-	// By is the part of the call that the rule matches, as in "`git push` in
-	// `npm test && git push`", or why the hook runs or does not. It is one
-	// line, shortened, and safe to print.
-	By string
-}
-
 // Match holds the rule against a call.
 func (r *Rule) Match(c *Call) Decision {
 	switch r.kind {
 	case ruleEvery:
-		return Decision{true, "the rule is empty"}
+		return sure("the rule is empty")
 	case ruleNever:
-		return Decision{false, "the rule matches no call"}
+		return Decision{By: "the rule matches no call"}
 	case ruleInput:
 		return r.arg.match(c, r.strict)
 	}
 	if !r.ForTool(c.ToolName) {
-		return Decision{false, "the rule is for another tool"}
+		return Decision{By: "the rule is for another tool"}
 	}
 	if r.kind == ruleTool {
-		return Decision{true, "the tool is " + plain(c.ToolName)}
+		return sure("the tool is " + plain(c.ToolName))
 	}
 	return r.arg.match(c, r.strict)
 }

@@ -45,7 +45,7 @@ func (r *shellRule) match(c *Call, strict bool) Decision {
 			return d
 		}
 	}
-	return Decision{false, "no part of the command matches"}
+	return Decision{By: "no part of the command matches"}
 }
 
 // matchCommand looks for the best reason first: a command that matches, then
@@ -55,7 +55,7 @@ func (r *shellRule) matchCommand(cmd *command, strict bool) Decision {
 		return d
 	}
 	if r.raw != nil && r.raw.match(cmd.text) {
-		return Decision{true, excerpt(cmd.text)}
+		return sure(excerpt(cmd.text))
 	}
 	if !strict {
 		if d := r.matchCalls(cmd, &cmd.run); d.Run {
@@ -84,7 +84,7 @@ func (r *shellRule) matchCalls(cmd *command, in *reading) Decision {
 		if call.text != cmd.text {
 			by += " in " + excerpt(cmd.text)
 		}
-		return Decision{true, by}
+		return sure(by)
 	}
 	return Decision{}
 }
@@ -92,11 +92,11 @@ func (r *shellRule) matchCalls(cmd *command, in *reading) Decision {
 func (r *shellRule) matchUnknown(cmd *command, in *reading) Decision {
 	switch {
 	case in.expansion != "" && !r.nameOnly:
-		return Decision{true, excerpt(in.expansion) + " in " + excerpt(cmd.text) + " may become anything, so it runs"}
+		return suspected(excerpt(in.expansion) + " in " + excerpt(cmd.text) + " may become anything, so it runs")
 	case in.blind == "":
 		return Decision{}
 	case cmd.text == "":
-		return Decision{true, "the command " + in.blind + ", so it runs"}
+		return suspected("the command " + in.blind + ", so it runs")
 	}
-	return Decision{true, excerpt(cmd.text) + " " + in.blind + ", so it runs"}
+	return suspected(excerpt(cmd.text) + " " + in.blind + ", so it runs")
 }

@@ -28,13 +28,13 @@ func matchTexts(c *Call, key string, test func(string) bool) Decision {
 	texts, ok := c.texts(key)
 	for _, t := range texts {
 		if test(t) {
-			return Decision{true, key + " is " + excerpt(t)}
+			return sure(key + " is " + excerpt(t))
 		}
 	}
 	if !ok {
-		return Decision{true, key + " is missing or no string, so it runs"}
+		return suspected(key + " is missing or no string, so it runs")
 	}
-	return Decision{false, "its " + key + " does not match"}
+	return Decision{By: "its " + key + " does not match"}
 }
 
 // webRule is WebFetch(domain:example.com), where * stands for subdomains.
@@ -108,7 +108,7 @@ func isKeyPath(s string) bool {
 
 func (r keyRule) match(c *Call, _ bool) Decision {
 	if _, err := c.members(); err != nil {
-		return Decision{true, "the input is no JSON object, so it runs"}
+		return suspected("the input is no JSON object, so it runs")
 	}
 	for _, k := range r {
 		found := false
@@ -116,8 +116,8 @@ func (r keyRule) match(c *Call, _ bool) Decision {
 			found = found || k.glob.match(text)
 		}
 		if !found {
-			return Decision{false, "a key of its input does not match"}
+			return Decision{By: "a key of its input does not match"}
 		}
 	}
-	return Decision{true, "all keys match"}
+	return sure("all keys match")
 }
