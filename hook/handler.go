@@ -35,6 +35,10 @@ type Call struct {
 	ProjectDir string // the workspace's root
 	Dir        string // the session's working directory
 
+	// Env is the environment of whoever caused the event, as "key=value"; nil =
+	// the handler's own. A command inherits it. It is shared, so read only.
+	Env []string
+
 	// Progress, where not nil, takes a line about a long run.
 	Progress func(line string)
 

@@ -16,9 +16,12 @@ type environ struct {
 }
 
 func (h *Handler) environ(c *hook.Call) environ {
-	own := c.Hook.Env
-	e := environ{list: make([]string, len(h.inherited), len(h.inherited)+8+len(own))}
-	copy(e.list, h.inherited)
+	own, inherited := c.Hook.Env, h.inherited
+	if c.Env != nil {
+		inherited = c.Env
+	}
+	e := environ{list: make([]string, len(inherited), len(inherited)+8+len(own))}
+	copy(e.list, inherited)
 	e.set("TENTERHOOK_PROJECT_DIR", c.ProjectDir)
 	e.set("CLAUDE_PROJECT_DIR", c.ProjectDir)
 	if c.Hook.Source.Dir != "" {

@@ -32,7 +32,11 @@ func newWorkers(o WorkerOptions) *worker.Pool {
 func (h *Handler) ask(ctx context.Context, c *hook.Call, payload []byte) (*hook.Output, error) {
 	env := h.environ(c)
 	dir := workDir(c, &env)
-	key := workerKey(c.Hook.Command, dir, env.list[len(h.inherited):])
+	own := env.list
+	if c.Env == nil { // all of the handler's commands inherit the same
+		own = own[len(h.inherited):]
+	}
+	key := workerKey(c.Hook.Command, dir, own)
 	shell := false
 	var started worker.Command
 	plan := func() (_ worker.Command, err error) {
