@@ -105,7 +105,8 @@ func (x *reading) unsoundly(reason, hint string) {
 	x.refuse(reason, hint)
 }
 
-// maxUnknowns bounds how many unknown keys of an answer are looked at closely.
+// maxUnknowns bounds how many unknown keys of an answer are compared with those
+// that there are.
 const maxUnknowns = 32
 
 // unknownKey judges a key that its place does not have. Most are harmless. One
@@ -119,10 +120,13 @@ func (x *reading) unknownKey(at place, key string, value json.RawMessage) {
 		x.unsoundly("key "+quote(key)+" is not "+known+": keys are compared exactly", "write "+known)
 		return
 	}
-	if x.unknowns > maxUnknowns || x.isMisplaced(at, key, value) {
+	if x.isMisplaced(at, key, value) {
 		return
 	}
-	near := hook.Nearest(key, placeKeys[at])
+	near := ""
+	if x.unknowns <= maxUnknowns {
+		near = hook.Nearest(key, placeKeys[at])
+	}
 	if saysNo(key, near, value) {
 		x.refuse("key "+quote(key)+" with "+clip(value)+" decides nothing here", x.noHint(near))
 		return

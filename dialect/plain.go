@@ -19,6 +19,9 @@ func (x *reading) plain(stdout []byte) *hook.Error {
 		return unreadable("stdout is no JSON object, but seems to be meant as one: it begins with "+
 			quote(firstLine(stdout)), "print only the JSON object; send everything else to stderr")
 	}
+	if x.canBlock && isRefusingText(stdout, means) {
+		return unreadable("stdout says no in words that do not count: it begins with "+quote(firstLine(stdout)), x.howToBlock())
+	}
 	switch means {
 	case hook.PlainContext:
 		x.out.Context = x.limit("stdout", string(stdout))
@@ -57,10 +60,9 @@ func isAttempt(stdout []byte, means hook.PlainText) bool {
 }
 
 // isJSONLike reports whether a plain text has a line that begins as JSON does,
-// or is nothing but a word that refuses. "[info] done" is neither.
+// or is a JSON text that holds an object. "[info] done" is neither.
 func isJSONLike(stdout []byte) bool {
-	word := strings.Trim(string(stdout[:min(len(stdout), 32)]), "\"'`[](){} .!\n")
-	if len(stdout) <= 32 && refusingWords[strings.ToLower(word)] {
+	if stdout[0] == '"' && isJSON(unwrap(stdout)) {
 		return true
 	}
 	for line := range bytes.Lines(stdout) {
@@ -73,6 +75,55 @@ func isJSONLike(stdout []byte) bool {
 			if rest := bytes.TrimSpace(line[1:]); len(rest) == 0 || bytes.IndexByte([]byte(`{["]`), rest[0]) >= 0 {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// isRefusingText reports whether a plain text says no. Where text is context it
+// may speak of refusals: only a text that is nothing but one counts.
+func isRefusingText(stdout []byte, means hook.PlainText) bool {
+	text := unwrap(stdout)
+	switch {
+	case means == hook.PlainResult:
+		return false
+	case isJSON(text):
+		return valueRefuses(text, 1)
+	case means == hook.PlainContext:
+		return isPairs(text) && pairSaysNo(text)
+	}
+	return textSaysNo(text) || embeddedRefusal(text)
+}
+
+// isPairs reports whether a text is nothing but lines "key: value".
+func isPairs(text []byte) bool {
+	lines := 0
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) == 0 || bytes.HasSuffix(line, []byte(":")) {
+			continue
+		}
+		key, _, ok := pairOf(string(line[:min(len(line), 1000)]))
+		if lines++; !ok || len(strings.Fields(key)) > 3 || lines > 10 {
+			return false
+		}
+	}
+	return lines > 0
+}
+
+// embeddedRefusal reports whether a line of a text has an object in it that says
+// no: `result: {"allow": false}`.
+func embeddedRefusal(text []byte) bool {
+	n := 0
+	for line := range bytes.Lines(text) {
+		at := bytes.IndexByte(line, '{')
+		if n++; n > maxPairs {
+			return false
+		}
+		if at < 0 || len(line) > 10_000 {
+			continue
+		}
+		if end := objectEnd(line[at:]); end > 0 && isJSON(line[at:at+end]) && valueRefuses(line[at:at+end], 1) {
+			return true
 		}
 	}
 	return false

@@ -50,10 +50,10 @@ func (s section) handler(h *hook.Hook, from origin) {
 		return
 	}
 	h.Async, h.AsyncRewake = s.flag("async", false), s.flag("async_rewake", false)
+	h.Command = s.command()
 	if worker := s.flag("worker", false); h.Command != nil {
 		h.Command.Worker = worker
 	}
-	h.Command = s.command()
 	switch {
 	case h.Command != nil || s.values["command"] != nil && s.wrong != "":
 	case s.values["type"] != nil:
