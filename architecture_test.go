@@ -27,6 +27,8 @@ var mayImport = map[string][]string{
 	"plugins/":    {"hook", "dialect", "internal/process", "plugins/"},
 	"registry": {"hook", "discovery", "manifest", "dialect", "trust", "eligibility", "breaker",
 		"handler/command", "handler/webhook", "internal/match", "internal/schema", "internal/stamp"},
+	"bridge":            {"hook", "dialect", "bridge/closed"},
+	"bridge/closed":     {},
 	"internal/match":    {},
 	"internal/process":  {},
 	"internal/schema":   {},
@@ -101,6 +103,15 @@ func TestNounsImportTheStandardLibraryAlone(t *testing.T) {
 	for _, p := range goList(t, "-deps", "./hook", "./breaker") {
 		if !p.Standard && p.ImportPath != module+"/hook" && p.ImportPath != module+"/breaker" {
 			t.Errorf("hook or breaker depends on %s", p.ImportPath)
+		}
+	}
+}
+
+// The stand-alone client links it: an encoder would double its size.
+func TestClosedAnswersNeedNoEncoder(t *testing.T) {
+	for _, p := range goList(t, "-deps", "./bridge/closed") {
+		if p.ImportPath == "encoding/json" || p.ImportPath == "fmt" || !p.Standard && p.ImportPath != module+"/bridge/closed" {
+			t.Errorf("bridge/closed depends on %s", p.ImportPath)
 		}
 	}
 }

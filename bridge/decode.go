@@ -1,0 +1,211 @@
+package bridge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// Caller is the process of an agent's hook entry.
+type Caller struct {
+	Env []string // as os.Environ has it
+	Dir string   // its working directory
+}
+
+// Getenv returns a variable of the caller, "" if it is not set.
+func (c Caller) Getenv(name string) string {
+	for _, kv := range c.Env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// ErrNoEvent is returned by Decode for a call that stands for no event: Qwen
+// fires UserPromptSubmit with an empty prompt after each round of tools. The
+// entry prints nothing and exits with 0.
+var ErrNoEvent = errors.New("the call stands for no event")
+
+// call is a payload on its way to an input.
+type call struct {
+	agent  *Agent
+	native string     // the agent's name of the event
+	event  hook.Event // ours
+	fields map[string]json.RawMessage
+	caller Caller
+	said   native
+}
+
+// Decode turns what an agent's hook entry received into an input, with the
+// canonical event, tool names and input keys. It fails on an event that the
+// agent does not have, and on anything but one JSON object without duplicate
+// keys whose known fields have the right types; then [Agent.Undecided] is the
+// answer. It returns ErrNoEvent for a call that stands for no event. It keeps
+// nothing of stdin.
+func (a *Agent) Decode(event string, stdin []byte, caller Caller) (hook.Input, error) {
+	ours, ok := a.Event(event)
+	if !ok {
+		return nil, fmt.Errorf("%s has no event %q", a.Title, event)
+	}
+	members, err := hook.Members(stdin)
+	if err != nil {
+		return nil, fmt.Errorf("the payload of %s: %w", event, err)
+	}
+	if a.isClaude() && fromCopilot(members) {
+		return copilot.Decode(event, stdin, caller) // it runs a project's entries for Claude Code too
+	}
+	c := &call{agent: a, native: event, event: ours, caller: caller, fields: make(map[string]json.RawMessage, len(members)+2)}
+	for _, m := range members {
+		c.fields[m.Key] = m.Value
+	}
+	if said := c.text("hook_event_name"); said != "" && said != event {
+		return nil, fmt.Errorf("the entry is for %s, and the payload is a %s", event, said)
+	}
+	if a.prepare != nil {
+		if err := a.prepare(c); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.translateTool(); err != nil {
+		return nil, err
+	}
+	return c.input()
+}
+
+// input makes the canonical input of the fields.
+func (c *call) input() (hook.Input, error) {
+	if c.native != string(c.event) {
+		c.said.Event = c.native
+	}
+	c.set("hook_event_name", c.event)
+	c.set(agentKey, c.agent.Name)
+	delete(c.fields, nativeKey)
+	if c.said.Event != "" || c.said.Tool != "" || c.said.Input != nil {
+		c.said.Event = c.native
+		c.set(nativeKey, c.said)
+	}
+	if c.text("cwd") == "" {
+		c.set("cwd", c.caller.Dir)
+	}
+	data, err := json.Marshal(c.fields)
+	if err != nil {
+		return nil, fmt.Errorf("the payload of %s: %w", c.native, err)
+	}
+	in, err := hook.DecodeInput(data)
+	if err != nil {
+		return nil, fmt.Errorf("the payload of %s: %w", c.native, err)
+	}
+	return in, nil
+}
+
+// text returns a field that is a text, "" if it is none.
+func (c *call) text(key string) string {
+	var s string
+	if json.Unmarshal(c.fields[key], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func (c *call) set(key string, value any) {
+	raw, err := json.Marshal(value)
+	if err == nil {
+		c.fields[key] = raw
+	}
+}
+
+// rename moves fields to their canonical keys. A canonical field that is there
+// already wins.
+func (c *call) rename(keys map[string]string) {
+	for from, to := range keys {
+		value, ok := c.fields[from]
+		if !ok {
+			continue
+		}
+		if _, taken := c.fields[to]; !taken {
+			c.fields[to] = value
+			delete(c.fields, from)
+		}
+	}
+}
+
+// translateTool gives a tool and its input their canonical names. An event of a
+// tool without a tool's name is no event that a guard could judge.
+func (c *call) translateTool() error {
+	if hook.Info(c.event).MatcherField != "tool_name" {
+		return nil
+	}
+	name := c.text("tool_name")
+	if name == "" {
+		return fmt.Errorf("the payload of %s: no tool_name", c.native)
+	}
+	canonical, input := c.agent.canonicalTool(c, name, c.fields["tool_input"])
+	if canonical != name {
+		c.said.Tool = name
+		c.set("tool_name", canonical)
+	}
+	if input != nil {
+		c.said.Input = c.fields["tool_input"]
+		c.fields["tool_input"] = input
+	}
+	if c.fields["tool_input"] == nil {
+		c.fields["tool_input"] = json.RawMessage("{}")
+	}
+	return nil
+}
+
+// canonicalTool returns a tool's canonical name, and its input with canonical
+// keys, nil where that is the same.
+func (a *Agent) canonicalTool(c *call, name string, input json.RawMessage) (string, json.RawMessage) {
+	if t, ok := a.tools[name]; ok {
+		return t.name, renameKeys(input, t.keys)
+	}
+	if a.mcp == nil || strings.HasPrefix(name, "mcp__") {
+		return name, nil
+	}
+	server, tool, ok := a.mcp(c, name)
+	if !ok {
+		return name, nil
+	}
+	if _, there := c.fields["mcp_server"]; !there {
+		c.set("mcp_server", hook.MCPServer{Name: server, Source: a.Name})
+	}
+	return "mcp__" + server + "__" + tool, nil
+}
+
+// renameKeys returns an object with other keys, or nil if there is nothing to
+// rename. Where both the old and the new key stand in it, the value that the
+// agent uses wins: the old one's.
+func renameKeys(object json.RawMessage, keys map[string]string) json.RawMessage {
+	if len(keys) == 0 || len(object) == 0 {
+		return nil
+	}
+	members, err := hook.Members(object)
+	if err != nil {
+		return nil
+	}
+	renamed := make(map[string]json.RawMessage, len(members))
+	changed := false
+	for _, m := range members {
+		if _, ok := keys[m.Key]; !ok {
+			renamed[m.Key] = m.Value
+		}
+	}
+	for _, m := range members {
+		if to, ok := keys[m.Key]; ok {
+			renamed[to], changed = m.Value, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	out, err := json.Marshal(renamed)
+	if err != nil {
+		return nil
+	}
+	return out
+}
