@@ -56,15 +56,27 @@ const onWindows = runtime.GOOS == "windows"
 // Verdict returns the verdict for the environment as it is now and the files
 // as they were at most the TTL ago. While a lookup is under way on behalf of
 // another caller it waits for it.
-func (c *Check) Verdict() Verdict {
+func (c *Check) Verdict() Verdict { return c.VerdictIn(nil) }
+
+// VerdictIn is Verdict for another environment, which lookupEnv reads; nil means
+// that of the Checker. One lookup of files is kept: callers that take turns with
+// environments that differ in what is required look each time.
+func (c *Check) VerdictIn(lookupEnv func(name string) (value string, ok bool)) Verdict {
 	if c.fixed != nil {
 		return *c.fixed
 	}
-	if p := c.proof.Load(); p != nil && c.holds(p) {
+	env := environment(c.lookupEnv)
+	if lookupEnv != nil {
+		env = lookupEnv
+	}
+	if p := c.proof.Load(); p != nil && c.holds(p, env) {
 		return p.verdict
 	}
-	return c.prove()
+	return c.prove(env)
 }
+
+// environment reads a variable.
+type environment func(name string) (value string, ok bool)
 
 // Invalidate makes the next Verdict look at the files again. It never blocks. A
 // lookup that is under way answers the caller that began it, and nobody else.
@@ -76,21 +88,21 @@ func (c *Check) Invalidate() {
 
 // holds is the warm path: one atomic load, one clock reading, one lookup for
 // each variable, nothing allocated.
-func (c *Check) holds(p *proof) bool {
+func (c *Check) holds(p *proof, env environment) bool {
 	if p.generation != c.generation.Load() {
 		return false
 	}
 	if len(c.programs) > 0 && time.Since(p.endedAt) >= c.ttl {
 		return false
 	}
-	if c.searches && c.value("PATH") != p.setting.path {
+	if c.searches && env.value("PATH") != p.setting.path {
 		return false
 	}
-	if onWindows && len(c.programs) > 0 && c.value("PATHEXT") != p.setting.pathExt {
+	if onWindows && len(c.programs) > 0 && env.value("PATHEXT") != p.setting.pathExt {
 		return false
 	}
 	for i, name := range c.envs {
-		if c.presence(name) != p.setting.envs[i] {
+		if env.presence(name) != p.setting.envs[i] {
 			return false
 		}
 	}
@@ -100,14 +112,14 @@ func (c *Check) holds(p *proof) bool {
 // prove looks up what is required and keeps the result. The proof's age counts
 // from the end of the lookup: from its start, callers that waited for a lookup
 // slower than the TTL would each begin their own.
-func (c *Check) prove() Verdict {
+func (c *Check) prove(env environment) Verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.proof.Load()
-	if old != nil && c.holds(old) {
+	if old != nil && c.holds(old, env) {
 		return old.verdict
 	}
-	p := &proof{generation: c.generation.Load(), setting: c.read()}
+	p := &proof{generation: c.generation.Load(), setting: c.read(env)}
 	var known []string
 	if old != nil && old.setting.samePrograms(p.setting) {
 		known = old.found
@@ -157,28 +169,28 @@ func (c *Check) missingEnvs(s setting) (problems []problem) {
 }
 
 // read returns the environment as it is now.
-func (c *Check) read() setting {
+func (c *Check) read(env environment) setting {
 	var s setting
 	if c.searches {
-		s.path = c.value("PATH")
+		s.path = env.value("PATH")
 	}
 	if onWindows && len(c.programs) > 0 {
-		s.pathExt = c.value("PATHEXT")
+		s.pathExt = env.value("PATHEXT")
 	}
 	s.envs = make([]presence, 0, len(c.envs))
 	for _, name := range c.envs {
-		s.envs = append(s.envs, c.presence(name))
+		s.envs = append(s.envs, env.presence(name))
 	}
 	return s
 }
 
-func (c *Check) value(name string) string {
-	value, _ := c.lookupEnv(name)
+func (env environment) value(name string) string {
+	value, _ := env(name)
 	return value
 }
 
-func (c *Check) presence(name string) presence {
-	switch value, ok := c.lookupEnv(name); {
+func (env environment) presence(name string) presence {
+	switch value, ok := env(name); {
 	case value != "":
 		return present
 	case ok:

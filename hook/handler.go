@@ -39,6 +39,10 @@ type Call struct {
 	// the handler's own. A command inherits it. It is shared, so read only.
 	Env []string
 
+	// Umask is the file mode creation mask of whoever caused the event; nil = this
+	// process's own. A command inherits it. Windows has none.
+	Umask *int
+
 	// Progress, where not nil, takes a line about a long run.
 	Progress func(line string)
 

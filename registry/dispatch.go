@@ -26,7 +26,7 @@ type dispatch struct {
 	r       *Registry
 	in      hook.Input // as the last rewrite left it
 	base    hook.Base
-	env     []string       // what hooks inherit; nil = Options.Env
+	from    *Caller        // nil = the host itself
 	observe func(Progress) // nil = nobody watches
 
 	slots  []slot // one for each hook that the input concerns, in order
@@ -51,8 +51,9 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
 	r.stops.note(in)
-	_, picked := r.pick(in)
-	d := &dispatch{r: r, in: in, base: r.fillBase(in.Common()), env: envOf(ctx), observe: observe}
+	from := callerOf(ctx)
+	_, picked := r.pick(in, from)
+	d := &dispatch{r: r, in: in, base: r.fillBase(in.Common()), from: from, observe: observe}
 	d.take(picked)
 	if len(d.slots) > 0 {
 		unlock, err := r.calls.lock(ctx, in)
@@ -182,7 +183,10 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 		return nil, &hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureUntrusted,
 			Reason: "what was approved cannot be run: " + err.Error(), Err: err}
 	}
-	c := &hook.Call{Hook: h, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd, Env: d.env}
+	c := &hook.Call{Hook: h, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd}
+	if d.from != nil {
+		c.Env, c.Umask = d.from.Env, d.from.Umask
+	}
 	if d.observe != nil {
 		c.Progress = func(line string) { d.tell(Progress{Hook: s.hook, Phase: PhaseProgress, Line: line}) }
 	}

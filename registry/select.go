@@ -38,7 +38,7 @@ type Skipped struct {
 // Select says which hooks would run for an input. It runs nothing.
 func (r *Registry) Select(in hook.Input) Selection {
 	s := Selection{Event: in.Event(), in: in}
-	s.snap, s.picked = r.pick(in)
+	s.snap, s.picked = r.pick(in, nil)
 	for _, p := range s.picked.hooks {
 		if p.run {
 			s.Selected = append(s.Selected, Selected{p.hook, p.selectedBy(in)})
@@ -113,7 +113,7 @@ type picked struct{ hooks []pick }
 
 // pick finds the hooks that an input concerns. It allocates nothing if there
 // are none.
-func (r *Registry) pick(in hook.Input) (*snapshot, picked) {
+func (r *Registry) pick(in hook.Input, from *Caller) (*snapshot, picked) {
 	snap := r.snap.Load()
 	found := snap.candidates(in.Event(), hook.Subject(in))
 	if sessions := r.sessions.Load(); sessions != nil {
@@ -129,14 +129,14 @@ func (r *Registry) pick(in hook.Input) (*snapshot, picked) {
 		if len(e.rules) > 0 && call == nil {
 			call = r.matchCall(in)
 		}
-		hooks[i] = r.consider(e, in, call, &seen)
+		hooks[i] = r.consider(e, in, call, &seen, from)
 	}
 	dedupe(hooks)
 	return snap, picked{hooks}
 }
 
 // consider decides whether a hook whose matcher fits runs.
-func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *leaders) pick {
+func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *leaders, from *Caller) pick {
 	p := pick{entry: e, concerned: true}
 	switch takesIf := hook.Info(e.event).TakesIf; {
 	case len(e.rules) == 0:
@@ -166,7 +166,7 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *lea
 		p.concerned, p.why, p.detail = false, "once", "it has run in this session"
 		return p
 	}
-	if v := e.check.Verdict(); !v.Eligible {
+	if v := e.check.VerdictIn(from.lookup()); !v.Eligible {
 		p.why, p.detail, p.failure = string(hook.StateIneligible), v.Why, hook.FailureIneligible
 		return p
 	}

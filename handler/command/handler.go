@@ -108,7 +108,7 @@ func (r *run) start(ctx context.Context, detach func([]byte) context.Context) {
 		r.err = failed
 		return
 	}
-	r.spec = process.Spec{Path: p.path, Argv: p.argv, Dir: r.dir, Env: r.env.list, Stdin: r.payload, Detach: detach}
+	r.spec = process.Spec{Path: p.path, Argv: p.argv, Dir: r.dir, Env: r.env.list, Umask: c.Umask, Stdin: r.payload, Detach: detach}
 	var err error
 	r.result, err = process.Run(ctx, r.spec)
 	var broken *process.StartError

@@ -36,11 +36,15 @@ func (h *Handler) ask(ctx context.Context, c *hook.Call, payload []byte) (*hook.
 	if c.Env == nil { // all of the handler's commands inherit the same
 		own = own[len(h.inherited):]
 	}
+	if c.Umask != nil { // not a variable of the worker, but told apart like one
+		own = append(own[:len(own):len(own)], "umask "+strconv.Itoa(*c.Umask))
+	}
 	key := workerKey(c.Hook.Command, dir, own)
 	shell := false
 	var started worker.Command
 	plan := func() (_ worker.Command, err error) {
 		started, err = workerCommand(c.Hook, dir, &env, shell)
+		started.Umask = c.Umask
 		return started, err
 	}
 

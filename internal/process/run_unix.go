@@ -158,7 +158,7 @@ func (c *child) start() error {
 		Env:   c.spec.Env,
 		Files: []uintptr{uintptr(c.theirs[0]), uintptr(c.theirs[1]), uintptr(c.theirs[2])},
 	}
-	pid, exit, err := fork(c.spec.Path, c.spec.Argv, &attr)
+	pid, exit, err := c.fork(&attr)
 	if err != nil {
 		return err
 	}

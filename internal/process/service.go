@@ -15,6 +15,8 @@ type ServiceSpec struct {
 	Argv []string
 	Dir  string
 	Env  []string
+	// Umask is as in [Spec].
+	Umask *int
 	// NoStdin gives the child an empty stdin: the null device.
 	NoStdin bool
 	// Grace is the time between SIGTERM and SIGKILL. Zero: [DefaultGrace]; negative: none.
@@ -48,7 +50,7 @@ type Service struct {
 //
 // The error is a [*StartError].
 func Start(s ServiceSpec) (*Service, error) {
-	spec, err := Spec{Path: s.Path, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Grace: s.Grace}.complete()
+	spec, err := Spec{Path: s.Path, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Umask: s.Umask, Grace: s.Grace}.complete()
 	if err != nil {
 		return nil, err
 	}

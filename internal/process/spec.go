@@ -31,6 +31,8 @@ type Spec struct {
 	// Env is the whole environment, as "key=value": nothing is inherited. The last one of a key
 	// counts. [RunVariable] is added.
 	Env []string
+	// Umask is the child's file mode creation mask. Nil: the host's. Windows has none.
+	Umask *int
 	// Stdin is written to the child, which then reads the end. A child that does not read it all
 	// is not at fault.
 	Stdin []byte

@@ -25,6 +25,9 @@ func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, er
 	return pid, exit, nil
 }
 
+// ownUmask: here a mask belongs to the whole process.
+func ownUmask() bool { return false }
+
 // watchExit makes the exit of pid an event of the queue. Of a child that has exited already the kernel
 // says ESRCH; then the event is one of our own making.
 func watchExit(queue, pid int) {

@@ -27,6 +27,11 @@ func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, er
 	return pid, exit, nil
 }
 
+// ownUmask gives the calling thread a mask of its own, and a working directory: this host changes
+// neither but for the moment of a fork. Threads that Go makes of it later are made by another one, as
+// long as the goroutine is locked to it.
+func ownUmask() bool { return unix.Unshare(unix.CLONE_FS) == nil }
+
 // watchExit stands in for a pidfd before Linux 5.3 and in sandboxes without one: a goroutine waits for
 // the exit, without reaping, and breaks a pipe.
 func watchExit(pid int) (exit int, err error) {

@@ -23,6 +23,8 @@ type Command struct {
 	Argv []string
 	Dir  string
 	Env  []string
+	// Umask is the process's file mode creation mask; nil = the host's.
+	Umask *int
 	// Files are looked at before each call: when one of them has changed, the worker is started anew.
 	Files []string
 }

@@ -1,0 +1,92 @@
+package registry_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+func TestHooksInheritTheEnvironmentOfTheCaller(t *testing.T) {
+	opts := only(tree(t, `
+-- who/HOOK.md --
++++
+event = "SessionStart"
+command = "./who.sh"
++++
+-- who/who.sh --
+#!/bin/sh
+echo "command of $WHO"
+`))
+	opts.Env = []string{"WHO=registry", "PATH=/usr/bin:/bin"}
+	reg := open(t, opts)
+	in := func(env ...string) context.Context {
+		return registry.WithCaller(t.Context(), registry.Caller{Env: append([]string{}, env...)})
+	}
+	for _, test := range []struct {
+		name string
+		ctx  context.Context
+		want string
+	}{
+		{"none", t.Context(), "registry"},
+		{"one caller's", in("WHO=alice", "PATH=/usr/bin:/bin"), "alice"},
+		{"another's", in("WHO=bob", "PATH=/usr/bin:/bin"), "bob"},
+		{"an empty one", in(), ""},
+		{"none again", registry.WithCaller(in("WHO=alice"), registry.Caller{}), "registry"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out, err := reg.Dispatch(test.ctx, hook.SessionStart{Source: "startup"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{strings.TrimSpace("command of " + test.want)}, out.Contexts); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a hook requires is looked for where its caller would find it.
+func TestRequirementsAreCheckedInTheEnvironmentOfTheCaller(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "needed"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	opts := only(tree(t, `
+-- needs/HOOK.md --
++++
+event = "SessionStart"
+command = "echo here"
+[requires]
+bins = ["needed"]
+envs = ["TOKEN"]
++++
+`))
+	opts.Env = []string{"PATH=/usr/bin:/bin"}
+	reg := open(t, opts)
+	for range 2 { // callers take turns
+		for _, test := range []struct {
+			env  []string
+			runs bool
+		}{
+			{[]string{"PATH=" + bin + ":/usr/bin:/bin", "TOKEN=x"}, true},
+			{[]string{"PATH=/usr/bin:/bin", "TOKEN=x"}, false},
+			{[]string{"PATH=" + bin + ":/usr/bin:/bin"}, false},
+			{nil, false},
+		} {
+			out, err := reg.Dispatch(registry.WithCaller(t.Context(), registry.Caller{Env: test.env}), hook.SessionStart{Source: "startup"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(out.Contexts) == 1; got != test.runs {
+				t.Errorf("%q: ran is %v, results %+v", test.env, got, out.Results)
+			}
+		}
+	}
+}
