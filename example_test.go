@@ -19,7 +19,7 @@ func ExampleOpen() {
 	defer reg.Close()
 
 	out, err := reg.Dispatch(ctx, hook.PreToolUse{ToolName: "Bash", ToolInput: []byte(`{"command":"ls"}`)})
-	if err != nil || out.Denied() {
+	if err != nil || !out.MayProceed() {
 		fmt.Println("refused:", out.Reason, err)
 		return
 	}

@@ -180,7 +180,7 @@ func TestEventsAreAnsweredAsTheClientWasSeenToTakeThem(t *testing.T) {
 			promptBlocked := seen.ModelTurns == 0
 			continued := c.Hook.Event == hook.EventStop && seen.Fired > 1
 			loopEnded := seen.Ended == "hook_stopped"
-			if (promptBlocked || continued || loopEnded) && !o.Denied() {
+			if (promptBlocked || continued || loopEnded) && o.Verdict != hook.Deny {
 				t.Errorf("verdict %v, the client was seen to block", o.Verdict)
 			}
 			if seen.Ended == "stop_hook_prevented" && !o.Stop {

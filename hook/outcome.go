@@ -39,14 +39,37 @@ type Outcome struct {
 	Diagnostics []Diagnostic
 }
 
-// Denied reports whether the action must not go on.
-func (o *Outcome) Denied() bool { return o.Verdict == Deny }
+// MayProceed reports whether the action that the event announces may go on
+// without asking anyone: no verdict stricter than Allow, and no hook stopped the
+// agent. Ask and Defer are not permission: a person, or the host's caller, has to
+// decide first. On Stop, SubagentStop and TeammateIdle the action is the stop
+// itself. A nil Outcome, as Dispatch returns it with an error, may not proceed.
+func (o *Outcome) MayProceed() bool {
+	if o == nil || o.Verdict > Allow {
+		return false
+	}
+	return !o.Stop || Info(o.Event).Block == BlockStop
+}
+
+// Failures returns the results of the hooks that should have done their work and
+// did not, in order: they failed, or could not be started. Whether such a failure
+// blocks is the hook's policy, and is part of Verdict already.
+func (o *Outcome) Failures() []*Result {
+	var failed []*Result
+	for i := range o.Results {
+		if o.Results[i].failed() {
+			failed = append(failed, &o.Results[i])
+		}
+	}
+	return failed
+}
 
 // Merge makes one outcome of the results of an event's hooks, given in
 // configuration order. It is pure. The verdict does not depend on the order:
 // deny > defer > ask > allow > none, and continue:false beats them all. Of
-// several rewrites the last one wins, those of declared rewriters first, and a
-// denial leaves nothing to rewrite. Contexts and messages are all kept.
+// several rewrites the one that [LastRewrite] returns wins, and a denial leaves
+// nothing to rewrite. Contexts and messages are all kept. [Decide] adds what the
+// results alone cannot tell.
 func Merge(ev Event, results []Result) *Outcome {
 	o := &Outcome{Event: ev, Results: results}
 	for i := range results {
@@ -54,26 +77,29 @@ func Merge(ev Event, results []Result) *Outcome {
 		if v := r.Verdict(); v > o.Verdict {
 			o.Verdict, o.Reason = v, r.verdictReason()
 		}
-		if r.Output != nil && r.Status != StatusAsync {
-			o.add(r.Output)
-		}
+		o.addResult(r)
 		o.Diagnostics = append(o.Diagnostics, r.Report.Warnings...)
 	}
-	o.mergeRewrites(results)
+	if i := LastRewrite(ev, results); i >= 0 {
+		out := results[i].Output
+		if Info(ev).takesOutput() {
+			o.UpdatedToolOutput = out.UpdatedToolOutput
+		} else {
+			o.UpdatedInput = out.UpdatedInput
+		}
+	}
 	if o.Stop && o.Verdict != Deny && Info(ev).Block == BlockAction {
 		o.Verdict, o.Reason = Deny, cmp.Or(o.StopReason, "a hook stopped the agent")
 	}
 	if Info(ev).Block == BlockStop {
 		o.settleStop()
 	}
-	if o.Verdict == Deny {
-		o.UpdatedInput = nil
-	}
+	o.settleGrants()
 	return o
 }
 
 // settleStop decides whether an agent that wants to stop works on: not after
-// continue:false, and else if somebody blocks or has something to tell it.
+// continue:false, and else if a hook blocks or has something for the model.
 func (o *Outcome) settleStop() {
 	switch {
 	case o.Stop:
@@ -83,11 +109,70 @@ func (o *Outcome) settleStop() {
 	}
 }
 
-// add takes what does not depend on the verdict.
-func (o *Outcome) add(out *Output) {
+// settleGrants removes what hooks grant beside a verdict, if the verdict is not
+// the one that it goes with.
+func (o *Outcome) settleGrants() {
+	if o.Verdict == Deny {
+		o.UpdatedInput = nil
+	}
+	if o.Elicitation != nil && o.Elicitation.Action == elicitationAccept && o.Verdict > Allow {
+		o.Elicitation = nil
+	}
+	if o.Permission == nil {
+		return
+	}
+	own := *o.Permission
+	if o.Verdict != Allow {
+		own.UpdatedPermissions = nil
+	}
+	own.Interrupt = own.Interrupt && o.Verdict == Deny
+	o.Permission = &own
+	if own.UpdatedPermissions == nil && !own.Interrupt {
+		o.Permission = nil
+	}
+}
+
+// addResult takes what a hook's answers say beside the verdict. Of an earlier
+// answer, to an input that was rewritten since, only the refusal counts.
+func (o *Outcome) addResult(r *Result) {
+	if r.Status == StatusAsync {
+		return
+	}
+	if r.Output != nil {
+		o.add(r.Output)
+		if r.approves() {
+			o.grant(r.Output)
+		}
+	}
+	for ; r != nil; r = r.Earlier {
+		if r.Output != nil {
+			o.refuse(r.Output)
+		}
+	}
+}
+
+// refuse takes what only makes an outcome stricter.
+func (o *Outcome) refuse(out *Output) {
 	if out.Stop && !o.Stop {
 		o.Stop, o.StopReason = true, out.StopReason
 	}
+	if out.Permission != nil && out.Permission.Interrupt {
+		o.Permission = mergePermission(o.Permission, &PermissionAnswer{Interrupt: true})
+	}
+}
+
+// grant takes what counts only for the input that the hook judged.
+func (o *Outcome) grant(out *Output) {
+	o.Retry = o.Retry || out.Retry
+	o.WorktreePath = cmp.Or(o.WorktreePath, out.WorktreePath)
+	o.Permission = mergePermission(o.Permission, out.Permission)
+	if e := out.Elicitation; e != nil && (o.Elicitation == nil || elicitationRank(e) > elicitationRank(o.Elicitation)) {
+		o.Elicitation = e
+	}
+}
+
+// add takes what does not depend on the verdict.
+func (o *Outcome) add(out *Output) {
 	o.Contexts = appendText(o.Contexts, out.Context)
 	o.SystemMessages = appendText(o.SystemMessages, out.SystemMessage)
 	o.InitialUserMessages = appendText(o.InitialUserMessages, out.InitialUserMessage)
@@ -106,33 +191,11 @@ func (o *Outcome) add(out *Output) {
 	}
 	o.SuppressOutput = o.SuppressOutput || out.SuppressOutput
 	o.SuppressOriginalPrompt = o.SuppressOriginalPrompt || out.SuppressOriginalPrompt
-	o.Retry = o.Retry || out.Retry
 	o.SessionTitle = cmp.Or(out.SessionTitle, o.SessionTitle)
-	o.WorktreePath = cmp.Or(o.WorktreePath, out.WorktreePath)
 	o.DisplayContent = cmp.Or(out.DisplayContent, o.DisplayContent)
-	o.Permission = mergePermission(o.Permission, out.Permission)
-	if e := out.Elicitation; e != nil && (o.Elicitation == nil || elicitationRank(e) > elicitationRank(o.Elicitation)) {
-		o.Elicitation = e
-	}
 }
 
-func (o *Outcome) mergeRewrites(results []Result) {
-	for _, declared := range []bool{true, false} {
-		for i := range results {
-			r := &results[i]
-			if r.Output == nil || !r.answered() || r.Hook.Rewrites != declared {
-				continue
-			}
-			if r.Output.UpdatedInput != nil {
-				o.UpdatedInput = r.Output.UpdatedInput
-			}
-			if r.Output.UpdatedToolOutput != nil {
-				o.UpdatedToolOutput = r.Output.UpdatedToolOutput
-			}
-		}
-	}
-}
-
+// mergePermission joins answers: the first grants count, and any interruption.
 func mergePermission(a, b *PermissionAnswer) *PermissionAnswer {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -145,9 +208,16 @@ func mergePermission(a, b *PermissionAnswer) *PermissionAnswer {
 	return &merged
 }
 
-// elicitationRank orders answers by strictness: a refusal beats an acceptance.
+const elicitationAccept = "accept"
+
+// elicitationRank orders answers by strictness: a refusal beats an acceptance,
+// and so does a word that is unknown.
 func elicitationRank(e *ElicitationAnswer) int {
-	return slices.Index([]string{"accept", "cancel", "decline"}, e.Action)
+	ranks := []string{elicitationAccept, "cancel", "decline"}
+	if i := slices.Index(ranks, e.Action); i >= 0 {
+		return i
+	}
+	return len(ranks)
 }
 
 func appendText(list []string, s string) []string {
@@ -155,65 +225,4 @@ func appendText(list []string, s string) []string {
 		return list
 	}
 	return append(list, s)
-}
-
-// MarshalJSON writes the outcome as `tenterhook run --json` prints it.
-func (o *Outcome) MarshalJSON() ([]byte, error) {
-	type result struct {
-		Hook      string  `json:"hook"`
-		Kind      Kind    `json:"kind,omitempty"`
-		Status    Status  `json:"status"`
-		Verdict   Verdict `json:"verdict"`
-		Failure   Failure `json:"failure"`
-		Reason    string  `json:"reason"`
-		Hint      string  `json:"hint,omitempty"`
-		ExitCode  *int    `json:"exit_code"`
-		ElapsedMS float64 `json:"elapsed_ms"`
-		Stderr    string  `json:"stderr"`
-	}
-	results := make([]result, len(o.Results))
-	for i := range o.Results {
-		r := &o.Results[i]
-		results[i] = result{r.Hook.ID, r.Hook.Kind, r.Status, r.Verdict(), r.Failure, r.Reason, r.Hint,
-			r.Report.ExitCode, float64(r.Elapsed.Microseconds()) / 1000, r.Report.Stderr}
-	}
-	return json.Marshal(struct {
-		Event                  Event              `json:"event"`
-		Verdict                Verdict            `json:"verdict"`
-		Reason                 string             `json:"reason"`
-		Stop                   bool               `json:"stop"`
-		StopReason             string             `json:"stop_reason,omitempty"`
-		UpdatedInput           json.RawMessage    `json:"updated_input"`
-		UpdatedToolOutput      json.RawMessage    `json:"updated_tool_output,omitempty"`
-		Context                []string           `json:"context"`
-		SystemMessages         []string           `json:"system_messages"`
-		SuppressOutput         bool               `json:"suppress_output,omitempty"`
-		Permission             *PermissionAnswer  `json:"permission,omitempty"`
-		Elicitation            *ElicitationAnswer `json:"elicitation,omitempty"`
-		InitialUserMessages    []string           `json:"initial_user_messages,omitempty"`
-		SessionTitle           string             `json:"session_title,omitempty"`
-		WatchPaths             []string           `json:"watch_paths,omitempty"`
-		SuppressOriginalPrompt bool               `json:"suppress_original_prompt,omitempty"`
-		DisplayContent         *string            `json:"display_content,omitempty"`
-		Retry                  bool               `json:"retry,omitempty"`
-		WorktreePath           string             `json:"worktree_path,omitempty"`
-		Texts                  []string           `json:"texts,omitempty"`
-		TerminalSequences      []string           `json:"terminal_sequences,omitempty"`
-		Env                    map[string]string  `json:"env,omitempty"`
-		Results                []result           `json:"results"`
-		Diagnostics            []Diagnostic       `json:"diagnostics"`
-	}{
-		o.Event, o.Verdict, o.Reason, o.Stop, o.StopReason, o.UpdatedInput, o.UpdatedToolOutput,
-		orEmpty(o.Contexts), orEmpty(o.SystemMessages), o.SuppressOutput, o.Permission, o.Elicitation,
-		o.InitialUserMessages, o.SessionTitle, o.WatchPaths, o.SuppressOriginalPrompt, o.DisplayContent,
-		o.Retry, o.WorktreePath, o.Texts, o.TerminalSequences, o.Env, results, orEmpty(o.Diagnostics),
-	})
-}
-
-// orEmpty makes a nil list [] in JSON, so that scripts need not tell null apart.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -28,15 +28,39 @@ type Result struct {
 	Err     error
 	Report  Report
 	Elapsed time.Duration // of the handler alone
+
+	// Turn orders the runs of one dispatch, from 1: hooks that ran side by side
+	// share a turn. 0 = the hook did not run.
+	Turn int
+	// Stale reports that the hook judged another input than the final one, or
+	// that the final one does not concern it. It can refuse, but not approve.
+	Stale bool
+	// Earlier is the hook's answer to an input that was rewritten afterwards;
+	// nil = the hook was asked once. The stricter of both answers counts, and no
+	// approval of the earlier one.
+	Earlier *Result
 }
 
 // Verdict is what the hook decided, its failure policy included: a failure of
 // a hook with on_failure = "block" is Deny on an event that a policy can block.
+// Of a hook that was asked twice it is the stricter answer; an Allow counts only
+// if it was given for the final input.
 func (r *Result) Verdict() Verdict {
-	if r.blocksByFailure() {
-		return Deny
+	v := r.lastVerdict()
+	for e := r.Earlier; e != nil; e = e.Earlier {
+		if before := e.lastVerdict(); before > Allow {
+			v = max(v, before)
+		}
 	}
-	if r.Output == nil || !r.answered() {
+	return v
+}
+
+// lastVerdict is Verdict without earlier answers.
+func (r *Result) lastVerdict() Verdict {
+	switch {
+	case r.blocksByFailure():
+		return Deny
+	case r.Output == nil || !r.answered(), r.Stale && r.Output.Verdict == Allow:
 		return NoOpinion
 	}
 	return r.Output.Verdict
@@ -45,8 +69,23 @@ func (r *Result) Verdict() Verdict {
 // answered reports whether the hook ran to its end and its answer counts.
 func (r *Result) answered() bool { return r.Status == StatusSuccess || r.Status == StatusBlocked }
 
+// approves reports whether what the hook allows, grants and rewrites counts.
+func (r *Result) approves() bool { return r.answered() && !r.Stale }
+
+// failed reports whether the hook should have done its work and did not.
+func (r *Result) failed() bool { return r.Status == StatusFailed || r.Failure != "" }
+
 // verdictReason is the reason that goes with Verdict.
 func (r *Result) verdictReason() string {
+	for e := r; e != nil; e = e.Earlier {
+		if e.lastVerdict() == r.Verdict() {
+			return e.lastReason()
+		}
+	}
+	return ""
+}
+
+func (r *Result) lastReason() string {
 	switch {
 	case r.blocksByFailure():
 		why := "a timeout blocks " + string(r.Hook.Event)

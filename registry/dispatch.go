@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,22 +25,27 @@ func (r *Registry) Dispatch(ctx context.Context, in hook.Input) (*hook.Outcome, 
 // dispatch is one event on its way through its hooks.
 type dispatch struct {
 	r       *Registry
+	view    view
 	in      hook.Input // as the last rewrite left it
 	base    hook.Base
-	from    *Caller        // nil = the host itself
 	observe func(Progress) // nil = nobody watches
 
-	slots  []slot // one for each hook that the input concerns, in order
+	slots  []slot // one for each hook that a version of the input concerned, in order
 	wire   []byte // in as JSON
-	broken error  // why it can't be
-	notes  []hook.Diagnostic
+	turn   int    // of the hooks that run now
+	author *entry // whose rewrite in is; nil = in is as the host gave it
+
+	unjudged error // why hooks cannot judge in
+	notes    []hook.Diagnostic
 }
 
-// slot is a hook's place in the outcome.
+// slot is a hook's place in the outcome. The concerned of its pick is about the
+// input as it is now.
 type slot struct {
 	pick
-	result hook.Result
-	judged []byte // the payload that it answered to
+	result  hook.Result
+	judged  []byte // the payload that it answered to last, or that it made; nil = it was not asked
+	rewrote bool   // it has rewritten the input, which it may do once
 }
 
 func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Progress)) (*hook.Outcome, error) {
@@ -51,10 +57,8 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
 	r.stops.note(in)
-	from := callerOf(ctx)
-	_, picked := r.pick(in, from)
-	d := &dispatch{r: r, in: in, base: r.fillBase(in.Common()), from: from, observe: observe}
-	d.take(picked)
+	d := &dispatch{r: r, view: r.view(callerOf(ctx)), in: in, base: r.fillBase(in.Common()), observe: observe}
+	d.take(r.pick(d.view, in, nil))
 	if len(d.slots) > 0 {
 		unlock, err := r.calls.lock(ctx, in)
 		if err != nil {
@@ -71,8 +75,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	if r.done.Err() != nil {
 		return nil, ErrClosed // under way when the registry was closed
 	}
-	out := d.merge()
-	r.stops.guard(in, out)
+	out := r.stops.decide(in, d.decide)
 	if in.Event() == hook.EventSessionEnd {
 		r.EndSession(in.Common().SessionID)
 	}
@@ -82,65 +85,164 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 
 // take gives each concerned hook its slot, and those that do not run their
 // result.
-func (d *dispatch) take(picked picked) {
-	d.slots = make([]slot, 0, len(picked.hooks))
-	for _, p := range picked.hooks {
-		if !p.concerned {
-			continue
+func (d *dispatch) take(picked []pick) {
+	d.slots = make([]slot, 0, len(picked))
+	for _, p := range picked {
+		if p.concerned {
+			d.slots = append(d.slots, slot{pick: p, result: p.skipped()})
 		}
-		s := slot{pick: p}
-		if !p.run {
-			s.result = hook.Result{Hook: p.hook, Status: hook.StatusSkipped, Failure: p.failure,
-				Reason: p.why + ": " + p.detail, Hint: p.hint}
-		}
-		d.slots = append(d.slots, s)
 	}
 }
 
-// runAll runs declared rewriters one after the other, then all others side by
-// side, then once more whoever judged other bytes than the final ones.
+// skipped is the result of a hook that does not run, and the zero Result of one
+// that does.
+func (p *pick) skipped() hook.Result {
+	if p.run {
+		return hook.Result{}
+	}
+	return hook.Result{Hook: p.hook, Status: hook.StatusSkipped, Failure: p.failure, Reason: p.why + ": " + p.detail, Hint: p.hint}
+}
+
+// background reports whether nothing waits for the hook.
+func background(h *hook.Hook) bool { return h.Async || h.AsyncRewake }
+
+// maxRounds bounds how often hooks are asked about what other hooks made of the
+// input. A call whose input does not settle within it is denied.
+const maxRounds = 4
+
+// runAll asks every hook. A round runs declared rewriters one after the other,
+// then all others side by side. If one of those rewrote the input, another round
+// asks every hook that the new input concerns and that has not judged it.
 func (d *dispatch) runAll(ctx context.Context) {
 	if !d.encode() {
 		return
 	}
-	var together []*slot
-	for i := range d.slots {
-		s := &d.slots[i]
-		switch {
-		case !s.run:
-		case s.hook.Async || s.hook.AsyncRewake:
-			if c, failed := d.call(s); failed == nil {
-				s.result = d.r.async.start(s.entry, c)
-			} else {
-				s.result = *failed
-			}
-		case d.r.opts.Serial || s.hook.Rewrites:
-			d.runOne(ctx, s)
-			if d.adopt(s) && !d.encode() {
-				return
-			}
-		default:
-			together = append(together, s)
+	for round := 1; ; round++ {
+		d.runInSequence(ctx)
+		if d.unjudged != nil {
+			return
+		}
+		group := d.together()
+		d.runTogether(ctx, group)
+		if d.refused() || ctx.Err() != nil { // what was denied stays denied
+			return
+		}
+		if len(group) > 0 {
+			d.adopt(ctx)
+		}
+		if d.author == nil || d.unjudged != nil || !d.anyDue() {
+			return
+		}
+		if round == maxRounds {
+			d.giveUp(fmt.Errorf("hooks rewrote its input again and again, and after %d rounds some had not judged it", maxRounds))
+			return
 		}
 	}
-	d.runTogether(ctx, together)
-	d.settleRewrites(ctx)
 }
 
-// encode makes the payload of the input as it is now. Where it can't, every
-// hook that was to run has failed, and what can be blocked is.
-func (d *dispatch) encode() bool {
-	d.wire, d.broken = hook.Encode(d.in, d.base)
-	if d.broken == nil {
+// due reports whether a hook is to be asked about the input as it is: each is
+// asked once, and again whenever the input concerns it and others rewrote it. An
+// output that was replaced is not judged again: its tool has run.
+func (d *dispatch) due(s *slot) bool {
+	switch {
+	case !s.run:
+		return false
+	case s.judged == nil:
 		return true
+	case !s.concerned || hook.Info(d.in.Event()).Fields.Has(hook.FieldToolOutput):
+		return false
 	}
+	return !bytes.Equal(s.judged, d.wire)
+}
+
+func (d *dispatch) anyDue() bool {
 	for i := range d.slots {
-		if s := &d.slots[i]; s.run && s.result.Status == "" {
-			s.result = hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureStart,
-				Reason: "it cannot be told of the event: " + d.broken.Error(), Err: d.broken}
+		if d.due(&d.slots[i]) {
+			return true
 		}
 	}
 	return false
+}
+
+// runInSequence runs declared rewriters, or in a serial registry all hooks, one
+// after the other, each on the input that the last one left. Each runs once a
+// round.
+func (d *dispatch) runInSequence(ctx context.Context) {
+	before := d.turn
+	for i := 0; i < len(d.slots); i++ {
+		s := &d.slots[i]
+		if !d.r.opts.Serial && !s.hook.Rewrites || s.result.Turn > before || !d.due(s) {
+			continue
+		}
+		if background(s.hook) {
+			d.start(s)
+			continue
+		}
+		d.turn++
+		d.runOne(ctx, s)
+		if !d.adopt(ctx) {
+			continue
+		}
+		if d.unjudged != nil {
+			return
+		}
+		i = -1 // other hooks may be concerned now, some of them earlier in order
+	}
+}
+
+// together starts the background hooks that are due, and returns all others.
+func (d *dispatch) together() []*slot {
+	if d.r.opts.Serial {
+		return nil
+	}
+	var due []*slot
+	for i := range d.slots {
+		switch s := &d.slots[i]; {
+		case !d.due(s):
+		case background(s.hook):
+			d.start(s)
+		default:
+			due = append(due, s)
+		}
+	}
+	if len(due) > 0 {
+		d.turn++
+	}
+	return due
+}
+
+// start hands a hook to the background.
+func (d *dispatch) start(s *slot) {
+	s.judged = d.wire
+	if c, failed := d.call(s); failed == nil {
+		s.result = d.r.async.start(s.entry, c)
+	} else {
+		s.result = *failed
+	}
+}
+
+// encode makes the payload of the input as it is now. If that fails, no hook can
+// judge it.
+func (d *dispatch) encode() bool {
+	wire, err := hook.Encode(d.in, d.base)
+	if err != nil {
+		d.giveUp(err)
+		return false
+	}
+	d.wire = wire
+	return true
+}
+
+// giveUp ends the dispatch: every hook that was not asked has failed, and what
+// can be blocked is.
+func (d *dispatch) giveUp(err error) {
+	d.unjudged = err
+	for i := range d.slots {
+		if s := &d.slots[i]; s.run && s.result.Status == "" {
+			s.result = hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureStart,
+				Reason: "the event cannot be judged: " + err.Error(), Err: err}
+		}
+	}
 }
 
 // runTogether runs hooks side by side, the last one here: a single hook costs
@@ -161,18 +263,34 @@ func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
 func (d *dispatch) runOne(ctx context.Context, s *slot) {
 	s.judged = d.wire
 	d.tell(Progress{Hook: s.hook, Phase: PhaseStarted})
+	var result hook.Result
 	select {
 	case d.r.parallel <- struct{}{}:
 		if c, failed := d.call(s); failed == nil {
-			s.result = d.r.run(ctx, s.entry, c)
+			result = d.r.run(ctx, s.entry, c)
 		} else {
-			s.result = *failed
+			result = *failed
 		}
 		<-d.r.parallel
 	case <-ctx.Done():
-		s.result = hook.Result{Hook: s.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: context.Cause(ctx)}
+		result = hook.Result{Hook: s.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: context.Cause(ctx)}
 	}
-	d.tell(Progress{Hook: s.hook, Phase: PhaseFinished, Result: &s.result})
+	result.Turn = d.turn
+	s.answer(result)
+	if d.observe != nil {
+		own := s.result // the dispatch may change its own
+		d.tell(Progress{Hook: s.hook, Phase: PhaseFinished, Result: &own})
+	}
+}
+
+// answer takes a result. What the hook answered before remains as far as it
+// refuses.
+func (s *slot) answer(r hook.Result) {
+	if s.result.Status != "" {
+		before := s.result
+		before.Stale, r.Elapsed, r.Earlier = true, r.Elapsed+before.Elapsed, &before
+	}
+	s.result = r
 }
 
 // call is what the hook's handler gets. It fails where the bytes that were
@@ -184,8 +302,8 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 			Reason: "what was approved cannot be run: " + err.Error(), Err: err}
 	}
 	c := &hook.Call{Hook: h, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd}
-	if d.from != nil {
-		c.Env, c.Umask = d.from.Env, d.from.Umask
+	if d.view.from != nil {
+		c.Env, c.Umask = d.view.from.Env, d.view.from.Umask
 	}
 	if d.observe != nil {
 		c.Progress = func(line string) { d.tell(Progress{Hook: s.hook, Phase: PhaseProgress, Line: line}) }
@@ -193,29 +311,18 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 	return c, nil
 }
 
-// merge makes the outcome, and holds it against what hooks cannot know: the
-// tool's schema, and an event that cannot be blocked after all.
-func (d *dispatch) merge() *hook.Outcome {
+// decide makes the outcome of the results.
+func (d *dispatch) decide(stopLimit, stopsBlocked int) *hook.Outcome {
 	results := make([]hook.Result, len(d.slots))
 	for i := range d.slots {
-		results[i] = d.slots[i].result
+		s := &d.slots[i]
+		if d.author != nil {
+			s.result.Stale = d.stale(s)
+		}
+		results[i] = s.result
 	}
-	ev, info := d.in.Event(), hook.Info(d.in.Event())
-	out := hook.Merge(ev, results)
-	out.Diagnostics = append(out.Diagnostics, d.notes...)
-	if out.UpdatedInput != nil {
-		out.UpdatedInput = d.toolInput()
-	}
-	d.checkSchema(out)
-	if d.broken != nil && len(results) > 0 && info.Block == hook.BlockAction {
-		out.Verdict, out.Reason, out.UpdatedInput = hook.Deny, "no hook can judge the event: "+d.broken.Error(), nil
-	}
-	if out.Verdict == hook.Deny && !info.CanBlock(d.in) {
-		out.Verdict, out.Reason = hook.NoOpinion, ""
-		out.Diagnostics = append(out.Diagnostics, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "cannot_block",
-			Message: fmt.Sprintf("a hook blocks this %s, which cannot be blocked", ev)})
-	}
-	return out
+	return hook.Decide(d.in, results, hook.Facts{Unjudged: d.unjudged, Schema: d.schemaError(),
+		StopLimit: stopLimit, StopsBlocked: stopsBlocked, Notes: d.notes})
 }
 
 func (d *dispatch) note(sev hook.Severity, code string, h *hook.Hook, message, hint string) {

@@ -8,7 +8,7 @@
 //	reg, err := registry.Open(ctx, registry.Options{Workspace: "."})
 //	…
 //	out, err := reg.Dispatch(ctx, hook.PreToolUse{ToolName: "Bash", ToolInput: input})
-//	if err != nil || out.Denied() {
+//	if err != nil || !out.MayProceed() {
 //		return refuse(out.Reason)
 //	}
 //

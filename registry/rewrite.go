@@ -4,115 +4,153 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
+	"slices"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// A rewrite is judged by everybody: no hook's approval counts for an input
-// that it has not seen.
+// Every hook that an input concerns judges it as it is in the end. After a
+// rewrite hooks are selected again on the new input.
 
-// rewriteOf returns what a hook that ran wants to change, nil = nothing.
-func rewriteOf(ev hook.Event, r *hook.Result) json.RawMessage {
-	if r.Output == nil || r.Status != hook.StatusSuccess {
-		return nil
+// adopt makes the rewrite of the hooks that ran last the input, and selects the
+// hooks that it concerns. It reports whether the input has changed.
+func (d *dispatch) adopt(ctx context.Context) bool {
+	event := d.in.Event()
+	var who []int // the slots that rewrote, in order
+	for i := range d.slots {
+		if s := &d.slots[i]; s.result.Turn == d.turn && s.result.Rewrite(event) != nil && !d.refuseSecond(s) {
+			who = append(who, i)
+		}
 	}
-	if hook.Info(ev).Fields.Has(hook.FieldToolOutput) {
-		return r.Output.UpdatedToolOutput
+	switch {
+	case len(who) == 0:
+		return false
+	case hook.Info(event).Fields.Has(hook.FieldToolOutput):
+		return d.adoptOutputs(ctx, who)
 	}
-	return r.Output.UpdatedInput
+	results := make([]hook.Result, len(who))
+	for i, at := range who {
+		d.slots[at].rewrote = true
+		results[i] = d.slots[at].result
+	}
+	return d.adoptInput(&d.slots[who[hook.LastRewrite(event, results)]])
 }
 
-// adopt makes a rewrite the input of those who come later, and reports whether
-// there was one.
-func (d *dispatch) adopt(s *slot) bool {
-	raw := rewriteOf(d.in.Event(), &s.result)
-	if raw == nil {
+// refuseSecond refuses a rewrite of a hook that has rewritten the input before,
+// so that rewriting ends.
+func (d *dispatch) refuseSecond(s *slot) bool {
+	if !s.rewrote {
 		return false
 	}
-	next, ok := hook.WithToolInput(d.in, raw)
-	if !ok {
-		next, ok = hook.WithToolResponse(d.in, raw)
+	if !sameJSON(s.result.Output.UpdatedInput, d.toolInput()) {
+		d.note(hook.SeverityWarning, "second_rewrite", s.hook,
+			"it rewrote the input again after another hook's rewrite; the second rewrite is refused",
+			"declare rewrites = true, so that rewrites run one after the other")
 	}
-	d.in = next
-	return ok
+	own := *s.result.Output
+	own.UpdatedInput = nil
+	s.result.Output = &own
+	return true
 }
 
-// settleRewrites adopts the last rewrite of those who ran side by side, and
-// asks once more whoever judged anything but the final input. What has been
-// denied stays denied, so then nobody is asked again.
-func (d *dispatch) settleRewrites(ctx context.Context) {
-	producer := d.lastRewriter()
-	if producer == nil || d.verdict() == hook.Deny || ctx.Err() != nil {
-		return
+func (d *dispatch) adoptInput(s *slot) bool {
+	before := d.wire
+	d.in, _ = hook.WithToolInput(d.in, s.result.Output.UpdatedInput)
+	d.author = s.declaredEntry()
+	if !d.encode() {
+		return true
 	}
-	if d.adopt(producer); !d.encode() {
-		return
+	s.judged = d.wire // it made it
+	if bytes.Equal(d.wire, before) {
+		return false
 	}
-	if d.toolInput() == nil || hook.Info(d.in.Event()).Fields.Has(hook.FieldToolOutput) {
-		return // an output that was replaced is not a call to approve
-	}
-	var again []*slot
-	for i := range d.slots {
-		s := &d.slots[i]
-		if s != producer && s.judged != nil && !bytes.Equal(s.judged, d.wire) {
-			again = append(again, s)
-		}
-	}
-	d.askAgain(ctx, again)
+	d.selectAgain()
+	return true
 }
 
-// lastRewriter is the hook whose rewrite is final: of those who ran side by
-// side the last in order, else of those who ran in sequence.
-func (d *dispatch) lastRewriter() *slot {
-	var last *slot
+// selectAgain selects hooks on the input as it is now. Hooks that only an
+// earlier version concerned keep their places: they can refuse, not approve.
+func (d *dispatch) selectAgain() {
+	at := make(map[*entry]int, len(d.slots))
 	for i := range d.slots {
-		s := &d.slots[i]
-		if rewriteOf(d.in.Event(), &s.result) == nil {
+		at[d.slots[i].declaredEntry()] = i
+	}
+	asked := func(e *entry) bool {
+		i, ok := at[e]
+		return ok && d.slots[i].judged != nil
+	}
+	picked := d.r.pick(d.view, d.in, asked)
+	for i := range d.slots {
+		d.slots[i].concerned = false
+	}
+	for _, p := range picked {
+		if !p.concerned {
 			continue
 		}
-		if last == nil || !s.hook.Rewrites || last.hook.Rewrites || d.r.opts.Serial {
-			last = s
+		i, ok := at[p.declaredEntry()]
+		if !ok {
+			d.slots = append(d.slots, slot{pick: p, result: p.skipped()})
+			continue
+		}
+		s := &d.slots[i]
+		s.pick = p
+		switch {
+		case p.run && s.judged == nil:
+			s.result = hook.Result{}
+		case !p.run && s.judged == nil:
+			s.result = p.skipped()
+		case !p.run && p.declaredEntry() != d.author:
+			s.answer(p.skipped())
 		}
 	}
-	return last
+	slices.SortStableFunc(d.slots, func(a, b slot) int { return compareEntries(a.entry, b.entry) })
 }
 
-// askAgain runs hooks on the final input. The stricter of a hook's two answers
-// counts, and another rewrite is refused.
-func (d *dispatch) askAgain(ctx context.Context, again []*slot) {
-	before := make([]hook.Result, len(again))
-	for i, s := range again {
-		before[i] = s.result
+// adoptOutputs makes the replaced output of a tool what later hooks see. Of
+// several hooks that replaced it side by side, each but the first is asked again,
+// about what the one before it left: no replacement is lost.
+func (d *dispatch) adoptOutputs(ctx context.Context, who []int) bool {
+	changed := false
+	for i, at := range who {
+		s := &d.slots[at]
+		if i > 0 {
+			d.turn++
+			d.runOne(ctx, s)
+		}
+		raw := s.result.Rewrite(d.in.Event())
+		if raw == nil {
+			continue
+		}
+		if !json.Valid(raw) {
+			s.result.Status, s.result.Failure, s.result.Output = hook.StatusFailed, hook.FailureOutput, nil
+			s.result.Reason = "the output that it replaces the tool's with is not JSON"
+			continue
+		}
+		d.in, _ = hook.WithToolResponse(d.in, raw)
+		changed = d.encode() || changed
 	}
-	d.runTogether(ctx, again)
-	for i, s := range again {
-		first, r := before[i], &s.result
-		if raw := rewriteOf(d.in.Event(), r); raw != nil && !sameJSON(raw, d.toolInput()) {
-			d.note(hook.SeverityWarning, "second_rewrite", s.hook,
-				"it rewrote the input again after another hook's rewrite; the second rewrite is refused",
-				"declare rewrites = true, so that rewrites run one after the other")
-		}
-		r.Elapsed += first.Elapsed
-		if r.Output != nil {
-			out := *r.Output
-			out.UpdatedInput = nil
-			r.Output = &out
-		}
-		if first.Verdict() > r.Verdict() && (r.Status == hook.StatusSuccess || r.Status == hook.StatusBlocked) {
-			out := *first.Output
-			out.UpdatedInput = nil
-			r.Output, r.Status, r.Reason = &out, first.Status, first.Reason
-		}
-	}
+	return changed
 }
 
-func (d *dispatch) verdict() hook.Verdict {
-	v := hook.NoOpinion
+// stale reports whether a hook's answer is not about the final input: the hook
+// judged another, or this one does not concern it. A rewriter's answer is about
+// what it made of the input.
+func (d *dispatch) stale(s *slot) bool {
+	if s.judged == nil || s.declaredEntry() == d.author {
+		return false
+	}
+	return !s.concerned || !bytes.Equal(s.judged, d.wire)
+}
+
+// refused reports whether the call is denied already, or the agent stopped.
+func (d *dispatch) refused() bool {
+	stops := hook.Info(d.in.Event()).Block == hook.BlockAction
 	for i := range d.slots {
-		v = max(v, d.slots[i].result.Verdict())
+		if r := &d.slots[i].result; r.Verdict() == hook.Deny || stops && r.Output != nil && r.Output.Stop {
+			return true
+		}
 	}
-	return v
+	return false
 }
 
 func (d *dispatch) toolInput() json.RawMessage {
@@ -120,11 +158,10 @@ func (d *dispatch) toolInput() json.RawMessage {
 	return call.ToolInput
 }
 
-// checkSchema denies a call whose input was rewritten into one that its tool
-// does not take.
-func (d *dispatch) checkSchema(out *hook.Outcome) {
-	if out.UpdatedInput == nil {
-		return
+// schemaError is how the rewritten input violates the schema of its tool.
+func (d *dispatch) schemaError() error {
+	if d.author == nil || d.unjudged != nil {
+		return nil
 	}
 	call, _ := hook.ToolCallOf(d.in)
 	pre, _ := hook.As[hook.PreToolUse](d.in)
@@ -133,12 +170,9 @@ func (d *dispatch) checkSchema(out *hook.Outcome) {
 		schema = d.r.opts.ToolSchema(call.ToolName)
 	}
 	if schema == nil {
-		return
+		return nil
 	}
-	if err := d.r.schemas.validate(schema, out.UpdatedInput); err != nil {
-		out.Verdict, out.UpdatedInput = hook.Deny, nil
-		out.Reason = fmt.Sprintf("the rewritten input of %s does not satisfy its schema: %v", call.ToolName, err)
-	}
+	return d.r.schemas.validate(schema, call.ToolInput)
 }
 
 func sameJSON(a, b []byte) bool {

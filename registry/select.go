@@ -16,8 +16,8 @@ type Selection struct {
 	Event    hook.Event
 	Selected []Selected
 
-	picked picked
-	snap   *snapshot
+	picked []pick
+	view   view
 	in     hook.Input
 }
 
@@ -37,9 +37,9 @@ type Skipped struct {
 
 // Select says which hooks would run for an input. It runs nothing.
 func (r *Registry) Select(in hook.Input) Selection {
-	s := Selection{Event: in.Event(), in: in}
-	s.snap, s.picked = r.pick(in, nil)
-	for _, p := range s.picked.hooks {
+	s := Selection{Event: in.Event(), in: in, view: r.view(nil)}
+	s.picked = r.pick(s.view, in, nil)
+	for _, p := range s.picked {
 		if p.run {
 			s.Selected = append(s.Selected, Selected{p.hook, p.selectedBy(in)})
 		}
@@ -50,12 +50,12 @@ func (r *Registry) Select(in hook.Input) Selection {
 // Skipped says of every other hook of the registry why it would not run, those
 // of the event first.
 func (s Selection) Skipped() []Skipped {
-	concerned := make(map[*entry]pick, len(s.picked.hooks))
-	for _, p := range s.picked.hooks {
-		concerned[cmp.Or(p.origin, p.entry)] = p
+	concerned := make(map[*entry]pick, len(s.picked))
+	for _, p := range s.picked {
+		concerned[p.declaredEntry()] = p
 	}
 	var ours, others []Skipped
-	for _, e := range s.snap.entries {
+	for _, e := range s.view.snap.entries {
 		p, ok := concerned[e]
 		switch {
 		case ok && p.run:
@@ -109,18 +109,29 @@ type pick struct {
 	seal      *trust.Seal // what was approved; nil = nothing had to be
 }
 
-type picked struct{ hooks []pick }
+// declaredEntry is the entry as it was loaded, whatever took over from it.
+func (p *pick) declaredEntry() *entry { return cmp.Or(p.origin, p.entry) }
 
-// pick finds the hooks that an input concerns. It allocates nothing if there
-// are none.
-func (r *Registry) pick(in hook.Input, from *Caller) (*snapshot, picked) {
-	snap := r.snap.Load()
-	found := snap.candidates(in.Event(), hook.Subject(in))
-	if sessions := r.sessions.Load(); sessions != nil {
-		found = sessions.join(found, in)
+// view is what one dispatch selects from, from beginning to end: the hooks as
+// they were when it began.
+type view struct {
+	snap     *snapshot
+	sessions *sessionHooks // nil = there are none
+	from     *Caller       // nil = the host itself
+}
+
+func (r *Registry) view(from *Caller) view { return view{r.snap.Load(), r.sessions.Load(), from} }
+
+// pick finds the hooks that an input concerns, in order. asked, if not nil,
+// reports which hooks this dispatch has asked already: `once` does not keep it
+// from asking them again. pick allocates nothing if there are no hooks.
+func (r *Registry) pick(v view, in hook.Input, asked func(*entry) bool) []pick {
+	found := v.snap.candidates(in.Event(), hook.Subject(in))
+	if v.sessions != nil {
+		found = v.sessions.join(found, in)
 	}
 	if len(found) == 0 {
-		return snap, picked{}
+		return nil
 	}
 	var call *match.Call
 	var seen leaders
@@ -129,14 +140,15 @@ func (r *Registry) pick(in hook.Input, from *Caller) (*snapshot, picked) {
 		if len(e.rules) > 0 && call == nil {
 			call = r.matchCall(in)
 		}
-		hooks[i] = r.consider(e, in, call, &seen, from)
+		hooks[i] = r.consider(e, in, call, &seen, v.from, asked != nil && asked(e))
 	}
 	dedupe(hooks)
-	return snap, picked{hooks}
+	return hooks
 }
 
-// consider decides whether a hook whose matcher fits runs.
-func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *leaders, from *Caller) pick {
+// consider decides whether a hook whose matcher fits runs. again reports that
+// this dispatch has asked it already.
+func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *leaders, from *Caller, again bool) pick {
 	p := pick{entry: e, concerned: true}
 	switch takesIf := hook.Info(e.event).TakesIf; {
 	case len(e.rules) == 0:
@@ -162,7 +174,7 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *lea
 		return p
 	}
 	p.seal = verdict.Seal
-	if e.hook.Once && r.spent(e, in.Common().SessionID) {
+	if e.hook.Once && !again && r.spent(e, in.Common().SessionID) {
 		p.concerned, p.why, p.detail = false, "once", "it has run in this session"
 		return p
 	}

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -36,30 +35,25 @@ func (g *stopGuard) note(in hook.Input) {
 	}
 }
 
-// guard counts a block of Stop or SubagentStop, and lifts it over the limit.
-func (g *stopGuard) guard(in hook.Input, out *hook.Outcome) {
+// decide makes an outcome, given the limit of this input and how often in a row
+// it was blocked already, and counts what comes of it.
+func (g *stopGuard) decide(in hook.Input, decide func(limit, blocked int) *hook.Outcome) *hook.Outcome {
 	if g.limit <= 0 || in.Event() != hook.EventStop && in.Event() != hook.EventSubagentStop {
-		return
+		return decide(0, 0)
 	}
 	key := stopKeyOf(in)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	out := decide(g.limit, g.counts[key])
 	if out.Verdict != hook.Deny {
 		delete(g.counts, key)
-		return
+		return out
 	}
 	if g.counts == nil || len(g.counts) >= maxSessions {
 		g.counts = make(map[stopKey]int)
 	}
 	g.counts[key]++
-	if g.counts[key] <= g.limit {
-		return
-	}
-	delete(g.counts, key)
-	out.Diagnostics = append(out.Diagnostics, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "stop_overridden",
-		Message: fmt.Sprintf("hooks kept the agent working %d times in a row; it stops now, against: %s", g.limit, out.Reason),
-		Hint:    "a stop hook should give up when stop_hook_active is true and nothing changed"})
-	out.Verdict, out.Reason = hook.NoOpinion, ""
+	return out
 }
 
 func (g *stopGuard) forget(session string) {

@@ -53,7 +53,7 @@ func live(reg *registry.Registry, model *bufio.Scanner) {
 		fmt.Println(model.Text())
 		if prompt, ok := strings.CutPrefix(model.Text(), "> "); ok {
 			out := ask(reg, hook.UserPromptSubmit{Base: base, Prompt: prompt})
-			if stopped = out.Stop; out.Denied() {
+			if stopped = out.Stop; !out.MayProceed() {
 				fmt.Println("  not sent:", out.Reason)
 			}
 		} else if tool, input, ok := strings.Cut(model.Text(), " "); ok {
@@ -62,7 +62,7 @@ func live(reg *registry.Registry, model *bufio.Scanner) {
 	}
 	for again := false; !stopped; again = true {
 		out := ask(reg, hook.Stop{Base: base, StopHookActive: again})
-		if stopped = out.Stop || !out.Denied(); !stopped {
+		if stopped = out.MayProceed(); !stopped { // the action is the stop
 			fmt.Println("  not done yet:", out.Reason) // a real model would work on this
 		}
 	}
@@ -72,7 +72,7 @@ func live(reg *registry.Registry, model *bufio.Scanner) {
 // call does a tool call that the model proposed, if the hooks let it.
 func call(reg *registry.Registry, id, tool string, input json.RawMessage) (stopped bool) {
 	out := ask(reg, hook.PreToolUse{Base: base, ToolName: tool, ToolInput: input, ToolUseID: id})
-	if out.Verdict > hook.Ask || out.Verdict == hook.Ask && !*yes {
+	if !out.MayProceed() && !(out.Verdict == hook.Ask && *yes) {
 		fmt.Printf("  not run (%s): %s\n", out.Verdict, out.Reason) // a model gets this as the tool's result
 		return out.Stop
 	}
