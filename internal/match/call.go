@@ -140,10 +140,10 @@ func (c *Call) shellTexts() []*command {
 	c.parse.Do(func() {
 		texts, ok := c.texts("command")
 		for _, t := range texts {
-			c.commands = append(c.commands, parseCommand(t))
+			c.commands = append(c.commands, parseCommand(t, c.Cwd, c.Home))
 		}
 		if !ok {
-			c.commands = append(c.commands, &command{seen: reading{blind: "is missing or no string"}})
+			c.commands = append(c.commands, &command{seen: reading{blind: "is missing or no string"}, line: &line{unread: "is missing or no string"}})
 		}
 	})
 	return c.commands

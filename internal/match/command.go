@@ -1,6 +1,7 @@
 package match
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"unicode"
@@ -20,10 +21,9 @@ const (
 // command is shell text, parsed once for all rules. It is immutable.
 type command struct {
 	text string
-	// seen is what the text says by itself. run is what it has other programs
-	// run: the arguments of sudo, the text after bash -c. Strict rules do not
-	// look there.
-	seen, run reading
+	// seen is what Claude Code sees in it. Strict rules look nowhere else.
+	seen reading
+	line *line
 }
 
 // reading is what a piece of shell text runs, as far as it can be told.
@@ -39,15 +39,24 @@ type reading struct {
 // call is one simple command.
 type call struct {
 	text string // its words without quotes, assignments and redirections
-	via  string // how it runs, as in "run by sudo"; "" for the shell itself
+	via  string // "run by xargs", or "" for the shell itself
 }
 
-// parseCommand reads shell text as bash does. Every text has a reading: one
-// that is too long, too deep or no shell at all is blind.
-func parseCommand(text string) *command {
+// parseCommand reads shell text as bash does, in two ways: as Claude Code was
+// seen to, and as far as it can be read.
+func parseCommand(text, cwd, home string) *command {
 	c := &command{text: text}
-	w := walker{out: &c.seen, wrapped: &c.run, allowance: &allowance{calls: maxWrapped, bytes: 2 * maxCommand}}
-	w.parse(text)
+	file, err := parseShell(text)
+	switch why := opaque(text); {
+	case why != "":
+		c.seen.blind = why
+	case err != nil:
+		c.seen.blind = "cannot be parsed"
+	default:
+		w := walker{src: text, out: &c.seen}
+		w.stmts(file.Stmts)
+	}
+	c.line = readLine(text, file, cwd, home)
 	return c
 }
 
@@ -55,21 +64,16 @@ var parsers = sync.Pool{New: func() any {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash))
 }}
 
-// parse adds what the text runs to the walker's reading.
-func (w *walker) parse(text string) {
-	if why := opaque(text); why != "" {
-		w.blind(why)
-		return
+var errUnreadable = errors.New("unreadable")
+
+// parseShell parses text that may be parsed without harm.
+func parseShell(text string) (*syntax.File, error) {
+	if unreadable(text, maxLine) != "" {
+		return nil, errUnreadable
 	}
 	p := parsers.Get().(*syntax.Parser)
-	file, err := p.Parse(strings.NewReader(text), "")
-	parsers.Put(p)
-	if err != nil {
-		w.blind("cannot be parsed")
-		return
-	}
-	w.src = text
-	w.stmts(file.Stmts)
+	defer parsers.Put(p)
+	return p.Parse(strings.NewReader(text), "")
 }
 
 // opaque says what about a text keeps it from being read before it is parsed,

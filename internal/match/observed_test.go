@@ -90,6 +90,7 @@ var additions = []struct {
 	{reason: "noglob, of zsh", call: "noglob "},
 	{reason: "xargs with flags", call: "xargs -n1"},
 	{reason: "sudo", call: "sudo "},
+	{reason: "git's options before the subcommand", call: "git -C x push"},
 	{reason: "env", call: "env "},
 	{reason: "a shell's -c", call: "sh -c"},
 	{reason: "eval", call: "eval "},

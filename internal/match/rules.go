@@ -97,34 +97,82 @@ func (r *Rules) Covers(c *Call) Decision {
 	return last
 }
 
+// matchUnless holds the rule against the call without the parts that unless
+// lifts.
 func (r *Rule) matchUnless(c *Call, unless *Rules) Decision {
-	d := r.Match(c)
-	if d.Run && unless != nil {
-		if u := unless.Match(c); u.Certainty == Sure {
-			return Decision{By: u.By}
+	shell, isShell := r.arg.(*shellRule)
+	if unless == nil || !isShell || !r.ForTool(c.ToolName) {
+		d := r.Match(c)
+		if d.Run && unless != nil {
+			if u := unless.Match(c); u.Certainty == Sure {
+				return Decision{By: u.By}
+			}
+		}
+		return d
+	}
+	best := Decision{By: "no part of the command matches"}
+	for _, cmd := range c.shellTexts() {
+		if d := shell.matchCommand(cmd, unless); d.Certainty > best.Certainty {
+			best = d
 		}
 	}
-	return d
+	return best
 }
 
+// coversShell reports whether each command of a shell line has a rule.
 func (r *Rules) coversShell(c *Call) Decision {
+	covered := 0
 	for _, cmd := range c.shellTexts() {
-		for _, in := range []*reading{&cmd.seen, &cmd.run} {
-			if in.blind != "" || in.expansion != "" {
-				return Decision{By: "a part of the command cannot be read"}
-			}
-			for _, one := range in.calls {
-				covered := false
-				for _, rule := range r.rules {
-					if s, ok := rule.arg.(*shellRule); ok && rule.ForTool(c.ToolName) {
-						covered = covered || s.whole.match(one.text) || s.bare != nil && s.bare.match(one.text)
-					}
-				}
-				if !covered {
-					return Decision{By: "no rule is for " + excerpt(one.text)}
-				}
+		l := cmd.line
+		switch {
+		case l.unread != "":
+			return Decision{By: lineText(l.text) + " " + l.unread}
+		case l.sets:
+			return Decision{By: lineText(l.text) + " sets a variable"}
+		case l.defines:
+			return Decision{By: lineText(l.text) + " declares a function or an alias"}
+		}
+		for _, f := range l.files {
+			if f.write && f.path != "/dev/null" && f.path != "/dev/stderr" && f.path != "/dev/stdout" {
+				return Decision{By: lineText(l.text) + " writes the file " + excerpt(shown(f.path))}
 			}
 		}
+		for i := range l.started {
+			s := &l.started[i]
+			if s.how != does || s.suffix || s.variant {
+				continue
+			}
+			if !r.coversStarted(c, s) {
+				return Decision{By: "no rule covers " + by(s.text, s.via, l.text)}
+			}
+			covered++
+		}
+	}
+	if covered == 0 {
+		return Decision{By: "no command is started"}
 	}
 	return sure("the rules cover every command")
+}
+
+// coversStarted reports whether a rule matches a command as it is written. A
+// word that begins with a pattern may become an option.
+func (r *Rules) coversStarted(c *Call, s *started) bool {
+	for _, w := range s.words {
+		if strings.ContainsAny(w, "\x03\x04") || w != "" && !isPlain(w[:1]) {
+			return false
+		}
+	}
+	text := s.full
+	if text == "" {
+		text = s.text
+	}
+	for _, rule := range r.rules {
+		if !rule.ForTool(c.ToolName) {
+			continue
+		}
+		if shell, ok := rule.arg.(*shellRule); ok && shell.takes(shown(text)) || rule.kind == ruleTool || rule.kind == ruleEvery {
+			return true
+		}
+	}
+	return false
 }

@@ -9,12 +9,8 @@ import (
 // walker reads the commands off a syntax tree. It stops at the first construct
 // that it is blind for, since every rule matches then.
 type walker struct {
-	src       string
-	out       *reading // what the text runs
-	wrapped   *reading // what programs in it run
-	via       string   // for the calls in out
-	depth     int      // texts within texts: bash -c "bash -c …"
-	allowance *allowance
+	src string
+	out *reading // what the text runs
 }
 
 func (w *walker) blind(why string) {
@@ -185,8 +181,10 @@ func (w *walker) call(words []word) {
 		w.blind("has a command whose name is not known")
 		return
 	}
-	w.out.calls = append(w.out.calls, call{join(words), w.via})
-	w.unwrap(words)
+	w.out.calls = append(w.out.calls, call{join(words), ""})
+	if name.text == "xargs" && len(words) > 1 && !isOption(words[1].text) {
+		w.out.calls = append(w.out.calls, call{join(words[1:]), "run by xargs"})
+	}
 }
 
 // expands notes a word that may become anything.

@@ -16,6 +16,9 @@ type shellRule struct {
 	// Only others match any call with a $(…): there the name is known, and the
 	// arguments are not.
 	nameOnly bool
+	// program is the name of the program that the pattern begins with, in lower
+	// case, or "" if it begins with a wildcard.
+	program string
 }
 
 func newShellRule(content string, f form) *shellRule {
@@ -36,67 +39,192 @@ func newShellRule(content string, f form) *shellRule {
 	r.whole = compileGlob(pattern, f.raw)
 	name, isPrefix := strings.CutSuffix(pattern, "*")
 	r.nameOnly = isPrefix && isName(strings.TrimSuffix(name, " "))
+	if first, _, _ := strings.Cut(pattern, " "); !strings.ContainsAny(first, `*?\`) {
+		r.program = programName(first)
+	}
 	return r
 }
 
 func (r *shellRule) match(c *Call, strict bool) Decision {
+	best := Decision{By: "no part of the command matches"}
 	for _, cmd := range c.shellTexts() {
-		if d := r.matchCommand(cmd, strict); d.Run {
+		d := r.matchStrict(cmd)
+		if !strict {
+			d = r.matchCommand(cmd, nil)
+		}
+		if d.Certainty > best.Certainty {
+			best = d
+		}
+	}
+	return best
+}
+
+// matchStrict looks where Claude Code does.
+func (r *shellRule) matchStrict(cmd *command) Decision {
+	if d := r.matchSeen(cmd); d.Run {
+		return d
+	}
+	return r.matchUnknown(cmd)
+}
+
+// matchCommand looks for the best reason first: a command that matches, one
+// that may, then what cannot be read, then what Claude Code cannot read.
+func (r *shellRule) matchCommand(cmd *command, unless *Rules) Decision {
+	if unless == nil {
+		if d := r.matchSeen(cmd); d.Run {
 			return d
 		}
 	}
-	return Decision{By: "no part of the command matches"}
+	d := r.matchLine(cmd.line, unless)
+	switch {
+	case d.Run:
+		return d
+	case cmd.line.unread != "":
+		return suspected(lineText(cmd.text) + " " + cmd.line.unread + ", so it runs")
+	case cmd.line.unread == "" && unless == nil:
+		if d = r.matchUnknown(cmd); d.Run {
+			d.Certainty = Observed
+		}
+	}
+	return d
 }
 
-// matchCommand looks for the best reason first: a command that matches, then
-// what may become one, then what cannot be told.
-func (r *shellRule) matchCommand(cmd *command, strict bool) Decision {
-	if d := r.matchCalls(cmd, &cmd.seen); d.Run {
-		return d
+func lineText(text string) string {
+	if text == "" {
+		return "the command"
+	}
+	return excerpt(text)
+}
+
+func (r *shellRule) matchSeen(cmd *command) Decision {
+	for i := range cmd.seen.calls {
+		call := &cmd.seen.calls[i]
+		if r.takes(call.text) {
+			return sure(by(call.text, call.via, cmd.text))
+		}
 	}
 	if r.raw != nil && r.raw.match(cmd.text) {
 		return sure(excerpt(cmd.text))
 	}
-	if !strict {
-		if d := r.matchCalls(cmd, &cmd.run); d.Run {
-			return d
-		}
-	}
-	if d := r.matchUnknown(cmd, &cmd.seen); d.Run || strict {
-		return d
-	}
-	return r.matchUnknown(cmd, &cmd.run)
-}
-
-func (r *shellRule) matchCalls(cmd *command, in *reading) Decision {
-	for i := range in.calls {
-		call := &in.calls[i]
-		if !r.whole.match(call.text) && (r.bare == nil || !r.bare.match(call.text)) {
-			continue
-		}
-		by := excerpt(call.text)
-		if call.via != "" {
-			by += ", " + call.via
-			if call.text != cmd.text {
-				by += ","
-			}
-		}
-		if call.text != cmd.text {
-			by += " in " + excerpt(cmd.text)
-		}
-		return sure(by)
-	}
 	return Decision{}
 }
 
-func (r *shellRule) matchUnknown(cmd *command, in *reading) Decision {
+func (r *shellRule) takes(text string) bool {
+	return r.whole.match(text) || r.bare != nil && r.bare.match(text)
+}
+
+func (r *shellRule) mayTake(text string, dots bool) bool {
+	return r.whole.meets(text, dots) || r.bare != nil && r.bare.meets(text, dots)
+}
+
+// by says which part of a line matches.
+func by(part, via, whole string) string {
+	part = shown(part)
+	s := excerpt(part)
+	if via != "" {
+		s += ", " + via
+		if part != whole {
+			s += ","
+		}
+	}
+	if part != whole {
+		s += " in " + excerpt(whole)
+	}
+	return s
+}
+
+// maxTried bounds the bytes of commands that one rule is held against.
+const maxTried = 1 << 22
+
+// matchLine holds the pattern against each command that the line starts or may
+// start.
+func (r *shellRule) matchLine(l *line, unless *Rules) Decision {
+	best, tried := Decision{}, 0
+	try := func(s *started) bool {
+		if s.how == mentioned {
+			return false
+		}
+		if tried += len(s.text); tried > maxTried {
+			best = suspected(lineText(l.text) + " has too many commands to be judged, so it runs")
+			return true
+		}
+		d := r.matchStarted(l, s)
+		if d.Certainty > best.Certainty && !unless.lifts(s) {
+			best = d
+		}
+		return best.Certainty == Sure
+	}
+	if r.program == "" {
+		for i := range l.started {
+			if try(&l.started[i]) {
+				break
+			}
+		}
+		return best
+	}
+	for _, list := range [][]int32{l.byName[r.program], l.unnamed} {
+		for _, i := range list {
+			if try(&l.started[i]) {
+				return best
+			}
+		}
+	}
+	return best
+}
+
+func (r *shellRule) matchStarted(l *line, s *started) Decision {
+	certainty := No
+	for _, text := range []string{s.text, s.full, lowered(s)} {
+		switch {
+		case text == "":
+		case r.takes(text):
+			certainty = Sure
+		case certainty == No && !isPlain(text) && r.mayTake(text, l.dots):
+			certainty = Suspected
+		}
+	}
+	if s.how == may && certainty == Sure {
+		certainty = Suspected
+	}
+	if certainty == No {
+		return Decision{}
+	}
+	return Decision{true, certainty, by(s.text, s.via, l.text)}
+}
+
+// lowered returns the text with the program's name in lower case, "" if it is:
+// some file systems ignore the case.
+func lowered(s *started) string {
+	name := s.name()
+	if low := strings.ToLower(name); low != name {
+		return low + s.text[len(name):]
+	}
+	return ""
+}
+
+// lifts reports whether one of the rules surely takes a command.
+func (r *Rules) lifts(s *started) bool {
+	if r == nil {
+		return false
+	}
+	for _, rule := range r.rules {
+		if shell, ok := rule.arg.(*shellRule); ok && isPlain(s.text) && shell.takes(s.text) {
+			return true
+		}
+		if rule.kind == ruleEvery || rule.kind == ruleTool && rule.tool == "Bash" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *shellRule) matchUnknown(cmd *command) Decision {
+	in := &cmd.seen
 	switch {
 	case in.expansion != "" && !r.nameOnly:
 		return suspected(excerpt(in.expansion) + " in " + excerpt(cmd.text) + " may become anything, so it runs")
 	case in.blind == "":
 		return Decision{}
-	case cmd.text == "":
-		return suspected("the command " + in.blind + ", so it runs")
 	}
-	return suspected(excerpt(cmd.text) + " " + in.blind + ", so it runs")
+	return suspected(lineText(cmd.text) + " " + in.blind + ", so it runs")
 }

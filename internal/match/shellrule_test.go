@@ -171,7 +171,7 @@ func TestShellBombsAreBoundedAndRun(t *testing.T) {
 		"length":        "ls " + strings.Repeat("a ", maxCommand),
 		"find in find":  strings.Repeat("find -exec ", 800) + "x",
 		"sudo in sudo":  strings.Repeat("sudo -a ", 1000) + "x",
-		"text in text":  strings.Repeat("eval ", maxDepth+1) + "ls",
+		"text in text":  strings.Repeat("eval ", maxNested+1) + "ls",
 	}
 	for name, command := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -73,7 +73,7 @@ func (t *Touches) Match(c *Call, mode TouchMode) Decision {
 func (c *Call) words() []string {
 	var words []string
 	for _, cmd := range c.shellTexts() {
-		for _, in := range []*reading{&cmd.seen, &cmd.run} {
+		for _, in := range []*reading{&cmd.seen} {
 			for _, one := range in.calls {
 				words = append(words, strings.Fields(one.text)...)
 			}

@@ -1,0 +1,352 @@
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+func newStarted(words []string, h how, via string) started {
+	s := started{words: words, how: h, via: via}
+	s.text = strings.Join(words, " ")
+	if base := baseName(words[0]); len(base) < len(words[0]) {
+		s.full = s.text
+		s.text = s.text[len(words[0])-len(base):]
+	}
+	return s
+}
+
+// command takes down a command, and what it starts in turn. It returns what the
+// command writes.
+func (r *lineReader) command(words []string, in stream) stream {
+	if !r.charge(words) {
+		return stream{present: true}
+	}
+	s := newStarted(words, r.how, r.via)
+	s.piped, s.stdin, s.hasStdin = in.present, in.text, in.known
+	at := r.line.add(s)
+	r.subscript(words...)
+	r.goes(words)
+	r.starts(words, at, in)
+	return r.writes(words, in)
+}
+
+// starts reads what a command starts.
+func (r *lineReader) starts(words []string, at int, in stream) {
+	name, args := programName(words[0]), words[1:]
+	via := "run by " + plain(shown(name))
+	if body, ok := r.aliases[words[0]]; ok && r.depth < maxNested {
+		r.text(strings.Join(append([]string{body}, args...), " "), may, "through the alias "+plain(words[0]))
+	}
+	if r.functions[words[0]] {
+		r.positional(args)
+	}
+	if r.special(name, words, at, in, via) {
+		return
+	}
+	carrier, carries := carriers[name]
+	switch {
+	case carries:
+		r.carry(carrier, args, in, via)
+	case isShell(name):
+		r.shell(args, in, via)
+	case isInert(name, args):
+		if len(args) > 0 {
+			r.suffixes(words, at, mentioned, "in the words of "+plain(name))
+			r.texts(args, mentioned, "in the words of "+plain(name))
+		}
+		if in.known && r.depth < maxNested {
+			r.text(in.text, mentioned, "in what "+plain(name)+" reads")
+		}
+	default:
+		r.handed(words, at, in)
+	}
+}
+
+// handed reads the words of a program that may run any of them.
+func (r *lineReader) handed(words []string, at int, in stream) {
+	via := "perhaps run by " + plain(shown(baseName(words[0])))
+	r.suffixes(words, at, may, via)
+	r.texts(words[1:], may, via)
+	if in.known {
+		r.text(in.text, may, via)
+	}
+	for _, s := range r.substituted {
+		if s.known {
+			r.text(s.text, may, via)
+		}
+	}
+}
+
+// suffixes takes down each rest of the words as a command.
+func (r *lineReader) suffixes(words []string, at int, h how, via string) {
+	r.variants(words, at)
+	whole := r.line.started[at].full
+	if whole == "" {
+		whole = r.line.started[at].text
+	}
+	offset := 0
+	for i, w := range words {
+		if i > 0 && w != "" && !isOption(w) && len(r.line.started) < maxStarted {
+			s := started{words: words[i:], text: whole[offset:], how: min(r.how, h), via: via, suffix: true, origin: at}
+			if base := baseName(w); len(base) < len(w) {
+				s.full = s.text
+				s.text = s.text[len(w)-len(base):]
+			}
+			r.line.add(s)
+			if programName(w) == "git" {
+				r.sub(h, via).variants(words[i:], at)
+			}
+		}
+		offset += len(w) + 1
+	}
+}
+
+// variants takes the command down without the options between its name and the
+// next word, so that docker --context x push is seen as docker push.
+func (r *lineReader) variants(words []string, at int) {
+	for i := 1; i < len(words); i++ {
+		if isOption(words[i]) {
+			continue
+		}
+		if i > 1 && r.charge(words[i:]) {
+			s := newStarted(append([]string{words[0]}, words[i:]...), min(r.how, may), r.via)
+			s.variant, s.origin = true, at
+			r.line.add(s)
+		}
+		if i == 1 || !isOption(words[i-1]) || strings.Contains(words[i-1], "=") {
+			return
+		}
+	}
+}
+
+// texts tries each word as shell text.
+func (r *lineReader) texts(words []string, h how, via string) {
+	for _, w := range words {
+		if strings.ContainsAny(w, " \t\n;|&$`(\"'") {
+			if isOption(w) {
+				if _, val, ok := strings.Cut(w, "="); ok {
+					w = val
+				} else if w[1] != '-' {
+					w = w[2:]
+				}
+			}
+			r.text(w, h, via)
+		} else if name, val, ok := strings.Cut(w, "="); ok && isOption(name) && val != "" {
+			r.text(val, h, via)
+		}
+	}
+}
+
+// text reads text that is run, or may be.
+func (r *lineReader) text(text string, h how, via string) {
+	s := r.sub(h, via)
+	s.depth++
+	switch {
+	case strings.TrimSpace(text) == "":
+		return
+	case s.depth > maxNested:
+		r.line.cannotRead("runs too much text inside other text")
+		return
+	case !isPlain(text) && s.how == does:
+		r.line.cannotRead("runs text that is not all known")
+	}
+	s.read(text, stream{})
+}
+
+// goes follows cd and its like.
+func (r *lineReader) goes(words []string) {
+	args := words[1:]
+	switch programName(words[0]) {
+	case "cd", "pushd", "chdir":
+		for len(args) > 0 && isOption(args[0]) {
+			args = args[1:]
+		}
+		if len(args) == 0 {
+			args = []string{r.home}
+		}
+		r.enter(args[0])
+	case "env", "git", "make", "tar", "ninja", "sudo", "rsync", "cmake", "gmake", "pnpm", "yarn", "npm", "go":
+		for i, a := range args {
+			if i+1 < len(args) && slices.Contains([]string{"-C", "--chdir", "--directory", "-D", "--cwd", "--prefix"}, a) {
+				r.enter(args[i+1])
+			}
+			for _, option := range []string{"--chdir=", "--directory=", "--git-dir=", "--work-tree="} {
+				if dir, ok := strings.CutPrefix(a, option); ok {
+					r.enter(dir)
+				}
+			}
+			if len(a) > 2 && strings.HasPrefix(a, "-C") {
+				r.enter(a[2:])
+			}
+		}
+	}
+}
+
+// enter adds a directory from which relative paths may count.
+func (r *lineReader) enter(dir string) {
+	if dir == "-" {
+		return
+	}
+	for _, place := range r.line.places(dir, r.home) {
+		if !slices.Contains(r.line.dirs, place) && len(r.line.dirs) < maxChoices {
+			r.line.dirs = append(r.line.dirs, place)
+		}
+	}
+}
+
+// positional gives $1, $2 and $@ values.
+func (r *lineReader) positional(args []string) {
+	r.vars.add("@", value{fields: args, array: true})
+	for i, a := range args {
+		if i < 9 {
+			r.vars.add(string(rune('1'+i)), value{fields: []string{a}})
+		}
+	}
+}
+
+// carried reads a command that another one runs.
+func (r *lineReader) carried(words []string, in stream, h how, via string) {
+	if len(words) == 0 || !r.charge(words) {
+		return
+	}
+	if r.budget.carried--; r.budget.carried < 0 {
+		r.line.cannotRead("runs too many commands inside others")
+		return
+	}
+	r.sub(h, via).command(words, in)
+}
+
+// carry reads what a carrier runs.
+func (r *lineReader) carry(c carrier, args []string, in stream, via string) {
+	starts := commandStarts(c, args)
+	if c.text != "" {
+		r.optionText(args, c.text, via)
+	}
+	for _, i := range starts {
+		if !r.charge(args[i:]) {
+			return
+		}
+		if c.joins {
+			r.text(strings.Join(args[i:], " "), does, via)
+		}
+		if c.assigns {
+			r.assigned(args[:i])
+		}
+		r.carried(args[i:], in, does, via)
+	}
+}
+
+// assigned reads the NAME=value words of env and sudo.
+func (r *lineReader) assigned(words []string) {
+	for _, w := range words {
+		if name, val, ok := strings.Cut(w, "="); ok && !isOption(w) {
+			r.line.sets = true
+			r.environment(name, val, true)
+		}
+	}
+}
+
+// optionText reads the text behind -c of su, flock, script and their like.
+func (r *lineReader) optionText(args []string, option, via string) {
+	letter := option[1:]
+	for i, a := range args {
+		if text, ok := strings.CutPrefix(a, "--command="); ok {
+			r.text(text, does, via)
+			continue
+		}
+		if a == "--" {
+			return
+		}
+		at := strings.Index(a, letter)
+		if a != "--command" && (!isOption(a) || strings.HasPrefix(a, "--") || at < 0) {
+			continue
+		}
+		if a != "--command" && at+1 < len(a) && len(a) > 2 {
+			r.text(a[at+1:], may, via)
+		}
+		for _, next := range args[i+1:] {
+			r.text(next, does, via)
+			break
+		}
+	}
+}
+
+// shell reads what sh, bash and their like run: the text behind -c, which may
+// be one of several letters, what they read, or a file.
+func (r *lineReader) shell(args []string, in stream, via string) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--rcfile" || a == "--init-file" || a == "-o" || a == "+o" || a == "-O" || a == "+O":
+			i++
+		case strings.HasPrefix(a, "--"):
+			if text, ok := strings.CutPrefix(a, "--command="); ok {
+				r.text(text, does, via)
+			}
+		case (isOption(a) || strings.HasPrefix(a, "+")) && !strings.Contains(a, "c"):
+			if strings.HasSuffix(a, "o") {
+				i++
+			}
+		case isOption(a) || strings.HasPrefix(a, "+"):
+			r.shellText(args[i+1:], in, via)
+			return
+		default:
+			r.script(args[i:], in, via)
+			return
+		}
+	}
+	r.readsScript(in, via)
+}
+
+// shellText reads what stands behind -c: further options, the text, and $0 and
+// its successors.
+func (r *lineReader) shellText(args []string, in stream, via string) {
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "-o" || a == "+o" || a == "-O" || a == "+O":
+			i++
+		case isOption(a) || strings.HasPrefix(a, "+"):
+		default:
+			if len(args) > i+2 {
+				r.positional(args[i+2:])
+			}
+			r.text(a, does, via)
+			return
+		}
+	}
+	r.readsScript(in, via)
+}
+
+// script reads a file that a shell runs, if it is what another command writes.
+func (r *lineReader) script(args []string, in stream, via string) {
+	switch file := args[0]; {
+	case file == processFile && len(r.substituted) > 0:
+		for _, s := range r.substituted {
+			r.readsScript(s, via)
+		}
+	case file == "-" || strings.HasPrefix(file, "/dev/stdin") || file == "/dev/fd/0" || file == "/proc/self/fd/0":
+		r.readsScript(in, via)
+	case isUnknown(file):
+		r.line.cannotRead("runs a script whose name is not known")
+	default:
+		r.sub(may, "perhaps run by "+plain(shown(file))).handedRest(args)
+	}
+}
+
+func (r *lineReader) handedRest(args []string) {
+	at := r.line.add(newStarted(args, r.how, r.via))
+	r.suffixes(args, at, may, r.via)
+	r.texts(args[1:], may, r.via)
+}
+
+// readsScript reads the text that a shell gets from a pipe or a document.
+func (r *lineReader) readsScript(in stream, via string) {
+	switch {
+	case in.known:
+		r.text(in.text, does, via)
+	case in.present:
+		if r.how > mentioned {
+			r.line.cannotRead("runs text that it reads from elsewhere")
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package match
+
+import "strings"
+
+// gitOptions are the options before git's subcommand that take a value.
+var gitOptions = wordSet("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds")
+
+// git reads what git runs by itself: a subcommand behind its options, an alias,
+// a command of the configuration, and the commands that some subcommands take.
+func (r *lineReader) git(words []string, at int, in stream) {
+	i := 1
+	for i < len(words) && isOption(words[i]) {
+		option := words[i]
+		i++
+		switch {
+		case option == "-c" && i < len(words):
+			r.gitConfig(words[i])
+			i++
+		case strings.HasPrefix(option, "-c") && len(option) > 2:
+			r.gitConfig(option[2:])
+		case gitOptions[option]:
+			i++
+		}
+	}
+	if i >= len(words) {
+		return
+	}
+	rest := words[i:]
+	if i > 1 {
+		s := newStarted(append([]string{words[0]}, rest...), r.how, r.via)
+		s.variant, s.origin = true, at
+		r.line.add(s)
+	}
+	via := "run by git " + plain(shown(rest[0]))
+	for j, w := range rest {
+		switch {
+		case rest[0] == "submodule" && w == "foreach", rest[0] == "bisect" && w == "run":
+			if j+1 < len(rest) {
+				r.text(strings.Join(rest[j+1:], " "), does, via)
+			}
+		case w == "-x" || w == "--exec" || w == "--extcmd" || strings.HasSuffix(w, "-filter") || w == "--upload-pack" || w == "--receive-pack" || w == "--command":
+			if j+1 < len(rest) && !(rest[0] == "clean" || rest[0] == "cherry-pick") {
+				r.text(rest[j+1], does, via)
+			}
+		case isOption(w):
+			if _, val, ok := strings.Cut(w, "="); ok {
+				r.text(val, may, via)
+			} else if strings.HasPrefix(w, "-O") || strings.HasPrefix(w, "-x") {
+				r.text(w[2:], may, via)
+			}
+		case rest[0] == "config" && j > 0 && j+1 < len(rest):
+			r.gitConfig(w + "=" + rest[j+1])
+		case strings.HasPrefix(w, "ext::"):
+			r.text(w[len("ext::"):], does, via)
+		}
+	}
+	r.texts(rest[1:], mentioned, "in the words of git")
+}
+
+// gitConfig reads key=value of a setting that git runs.
+func (r *lineReader) gitConfig(setting string) {
+	key, val, _ := strings.Cut(setting, "=")
+	key = strings.ToLower(key)
+	if text, ok := strings.CutPrefix(val, "!"); ok {
+		r.text(text, does, "through a git alias")
+		return
+	}
+	if strings.HasPrefix(key, "alias.") {
+		r.text("git "+val, does, "through a git alias")
+		return
+	}
+	for _, end := range []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack"} {
+		if strings.HasSuffix(key, end) {
+			r.text(val, may, "through the git setting "+plain(key))
+			return
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package match
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+)
+
+// processFile is what <(…) becomes.
+const processFile = "/dev/fd/\x03"
+
+// stream is what a command writes, or reads.
+type stream struct {
+	present bool     // there is one
+	known   bool     // text is all of it
+	text    string   //
+	below   []string // it names files at or below these: the output of find
+	all     bool     // and it names each of them
+}
+
+// values returns what a substitution becomes.
+func (s stream) values(quoted bool) []value {
+	switch {
+	case s.known:
+		return []value{{fields: []string{strings.TrimRight(s.text, "\n")}}}
+	case len(s.below) > 0:
+		var vals []value
+		for _, dir := range s.below {
+			vals = append(vals, value{fields: []string{dir + "/" + wildWordText}})
+		}
+		return vals
+	}
+	return unknown(quoted)
+}
+
+// items returns the words that xargs makes of it.
+func (s stream) items() []string {
+	switch {
+	case s.known:
+		if items := strings.Fields(s.text); len(items) <= maxFields {
+			return items
+		}
+	case s.all:
+		return s.below
+	case len(s.below) > 0:
+		items := make([]string, len(s.below))
+		for i, dir := range s.below {
+			items[i] = dir + "/" + wildWordText
+		}
+		return items
+	}
+	return []string{wildWordsText}
+}
+
+// writes returns what a command writes, as far as that can be computed.
+func (r *lineReader) writes(words []string, in stream) stream {
+	plain := !slices.ContainsFunc(words, func(w string) bool { return !isPlain(w) })
+	args := words[1:]
+	switch programName(words[0]) {
+	case "echo":
+		return echoed(args)
+	case "printf":
+		if plain && len(args) > 0 && args[0] != "-v" {
+			return formatted(args)
+		}
+	case "cat", "tee":
+		if len(args) == 0 || args[0] == "-" {
+			return in
+		}
+	case "which", "realpath", "readlink":
+		if len(args) > 0 {
+			return stream{present: true, known: true, text: args[len(args)-1]}
+		}
+	case "command", "type":
+		if len(args) > 1 && isOption(args[0]) && strings.ContainsAny(args[0], "vVpP") {
+			return stream{present: true, known: true, text: args[len(args)-1]}
+		}
+	case "pwd":
+		return stream{present: true, known: true, text: r.cwd}
+	case "base64":
+		if in.known && len(args) > 0 && slices.Contains([]string{"-d", "-D", "--decode", "-di"}, args[0]) {
+			return decoded(in.text)
+		}
+	case "find":
+		starts, filtered := findStarts(args)
+		return stream{present: true, below: starts, all: !filtered}
+	case "sort", "uniq", "head", "tail", "grep":
+		return stream{present: true, below: in.below}
+	case "sudo", "env", "command ", "builtin":
+		if len(args) > 0 && !isOption(args[0]) && !strings.Contains(args[0], "=") {
+			return r.writes(args, in)
+		}
+	}
+	return stream{present: true}
+}
+
+func echoed(args []string) stream {
+	escapes := false
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
+		escapes = escapes || strings.Contains(args[0], "e")
+		args = args[1:]
+	}
+	text := strings.Join(args, " ")
+	if !isPlain(strings.NewReplacer("\x01", "", "\x02", "").Replace(text)) {
+		return stream{present: true}
+	}
+	text = shown(text)
+	if escapes || strings.Contains(text, `\`) { // some shells' echo reads them always
+		if read := ansiC(text); isPlain(read) {
+			text = read
+		}
+	}
+	return stream{present: true, known: true, text: text + "\n"}
+}
+
+func formatted(args []string) stream {
+	if args[0] == "--" && len(args) > 1 {
+		args = args[1:]
+	}
+	var b strings.Builder
+	rest := args[1:]
+	for range maxFields {
+		text, n, err := expand.Format(nil, args[0], rest)
+		if err != nil || strings.ContainsAny(text, "\x00"+wilds) {
+			return stream{present: true}
+		}
+		b.WriteString(text)
+		if n == 0 || n >= len(rest) {
+			return stream{present: true, known: true, text: b.String()}
+		}
+		rest = rest[n:]
+	}
+	return stream{present: true}
+}
+
+func decoded(text string) stream {
+	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil {
+		raw, err = base64.RawStdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	}
+	if err != nil || strings.ContainsAny(string(raw), "\x00"+wilds) {
+		return stream{present: true}
+	}
+	return stream{present: true, known: true, text: string(raw)}
+}
