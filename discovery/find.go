@@ -67,12 +67,14 @@ func Walk[T any](ctx context.Context, fsys afero.Fs, scopes []Scope, known func(
 }
 
 func walkScope[T any](ctx context.Context, fsys afero.Fs, s Scope, known func(string) (T, bool), visit func(*Found) T) ([]T, []hook.Diagnostic, error) {
+	strayed := strays(fsys, s)
 	t, err := openTree(fsys, s)
 	if err != nil {
-		return nil, absent(s, err), nil
+		return nil, append(absent(s, err), strayed...), nil
 	}
 	defer t.close()
 	candidates, notes := list(t, s)
+	notes = append(notes, strayed...)
 
 	type slot struct {
 		found  bool

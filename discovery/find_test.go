@@ -45,7 +45,9 @@ func TestWhatIsNoHookIsPassedOver(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"folder without a manifest": {"/u/hooks/lib/x.sh": ""},
 		"file beside the folders":   {"/u/hooks/README.md": ""},
-		"manifest too deep":         {"/u/hooks/x/y/HOOK.md": text},
+		"manifest far too deep":     {"/u/hooks/x/y/z/HOOK.md": text},
+		"packages of a script":      {"/u/hooks/node_modules/y/HOOK.md": text, "/u/node_modules/HOOK.md": text, "/u/.git/HOOK.md": text},
+		"files of a script":         {"/u/hooks/lib/hook.sh": "", "/u/hooks/lib/hooks.go": "", "/u/hooks/lib/HOOK.md.bak": ""},
 		"scope without hooks":       {"/u/settings.toml": ""},
 		"no scope":                  {"/elsewhere/x": ""},
 	} {
@@ -65,6 +67,63 @@ func TestMisplacedAndMisnamedManifestsAreTold(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"misplaced_manifest", "misnamed_manifest"}, codes); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A file that looks like a hook and that nothing reads is told, with its path
+// and where it belongs.
+func TestFilesThatNothingReadsAreTold(t *testing.T) {
+	user := []discovery.Scope{{Scope: hook.ScopeUser, Dir: "/u", HooksDir: "/u/hooks"}}
+	project := []discovery.Scope{{Scope: hook.ScopeProject, Dir: "/u", HooksDir: "/u/hooks"}}
+	named := []discovery.Scope{{Scope: hook.ScopeDir, Dir: "/u", HooksDir: "/u"}}
+	pkg := []discovery.Scope{{Scope: hook.ScopePlugin, Package: "u", Dir: "/u", HooksDir: "/u/hooks"}}
+	for _, tc := range []struct {
+		file, code, hint string
+		scopes           [][]discovery.Scope
+	}{
+		{"/u/oops/HOOK.md", "misplaced_manifest", "/u/hooks/oops/HOOK.md", [][]discovery.Scope{user, project, pkg}},
+		{"/u/HOOK.md", "misplaced_manifest", "/u/hooks/<name>/HOOK.md", [][]discovery.Scope{user, project, pkg}},
+		{"/u/hook/x/HOOK.md", "misplaced_manifest", "/u/hooks/x/HOOK.md", [][]discovery.Scope{user, project, pkg}},
+		{"/u/hooks/HOOK.md", "misplaced_manifest", "hooks/<name>/HOOK.md", [][]discovery.Scope{user, project, pkg}},
+		{"/u/hooks/a/x/HOOK.md", "misplaced_manifest", "/u/hooks/x/HOOK.md", [][]discovery.Scope{user, project, pkg}},
+		{"/u/a/x/HOOK.md", "misplaced_manifest", "/u/x/HOOK.md", [][]discovery.Scope{named}},
+		{"/u/oops/HOOK.toml", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/HOOK.toml", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/hook.md", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/HOOK.MD", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/HOOKS.md", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/HOOK.yaml", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/HOOK.yml", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/HOOK.json", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/HOOK", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/HOOK.md.txt", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/oops/hook.markdown", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg, named}},
+		{"/u/hooks/HOOK.toml", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, pkg}},
+		{"/u/HOOK.toml", "misnamed_manifest", "HOOK.md", [][]discovery.Scope{user, project, named}},
+		{"/u/settings.yaml", "misnamed_settings", "rename", [][]discovery.Scope{user, project}},
+		{"/u/Settings.toml", "misnamed_settings", "rename", [][]discovery.Scope{user, project}},
+		{"/u/setting.json", "misnamed_settings", "rename", [][]discovery.Scope{user, project}},
+		{"/u/hooks.json", "misnamed_settings", "rename", [][]discovery.Scope{user, project}},
+	} {
+		for _, scopes := range tc.scopes {
+			_, notes, err := discovery.Find(t.Context(), memory(t, map[string]string{tc.file: text, "/u/hooks/good/HOOK.md": text}), scopes)
+			if err != nil || len(notes) != 1 || notes[0].Code != tc.code || filepath.ToSlash(notes[0].Path) != tc.file || !strings.Contains(filepath.ToSlash(notes[0].Hint), tc.hint) {
+				t.Errorf("%s in scope %s: %v, %v; want %s for it", tc.file, scopes[0].Scope, notes, err, tc.code)
+			}
+		}
+	}
+}
+
+func TestFilesOfAScopeThatAreNoHooksAreNoDiagnostics(t *testing.T) {
+	fsys := memory(t, map[string]string{"/u/hooks/hooks.json": "{}", "/u/plugin.json": "{}", "/u/hooks.toml": "", "/u/config.json": "", "/u/lib/a.md": ""})
+	_, notes, err := discovery.Find(t.Context(), fsys, []discovery.Scope{{Scope: hook.ScopePlugin, Package: "u", Dir: "/u", HooksDir: "/u/hooks"}})
+	if err != nil || len(notes) > 0 {
+		t.Errorf("of a package: %v, %v", notes, err)
+	}
+	fsys = memory(t, map[string]string{"/u/local/HOOK.md": text, "/u/local/hooks/a/HOOK.md": text, "/u/settings.toml": "", "/u/settings.json": "", "/u/README.md": ""})
+	_, notes, err = discovery.Find(t.Context(), fsys, []discovery.Scope{{Scope: hook.ScopeProject, Dir: "/u", HooksDir: "/u/hooks"}})
+	if err != nil || len(notes) > 0 {
+		t.Errorf("of a project: %v, %v", notes, err)
 	}
 }
 

@@ -48,16 +48,22 @@ func list(t tree, s Scope) ([]candidate, []hook.Diagnostic) {
 	}
 	candidates := folders(entries, "")
 	if s.Scope == hook.ScopeDir {
+		for _, e := range entries {
+			if !e.folder && isMisnamed(e.name) && strings.HasPrefix(strings.ToLower(e.name), "hook.") {
+				notes = append(notes, misnamed(filepath.Join(s.HooksDir, e.name)))
+			}
+		}
 		candidates = append(candidates, alsoNamed(t, s, entries)...)
 		slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.name, b.name) })
 		return candidates, notes
 	}
-	if slices.ContainsFunc(entries, func(e entry) bool { return e.name == manifestName }) {
-		notes = append(notes, hook.Diagnostic{
-			Severity: hook.SeverityWarning, Code: "misplaced_manifest",
-			Path: filepath.Join(s.HooksDir, manifestName), Message: "not read: each hook has a folder of its own",
-			Hint: "move it to " + hooksFolder + "/<name>/" + manifestName,
-		})
+	for _, e := range entries {
+		switch path := filepath.Join(s.HooksDir, e.name); {
+		case e.name == manifestName:
+			notes = append(notes, misplaced(path, "each hook has a folder of its own", hooksFolder+"/<name>/"+manifestName))
+		case !e.folder && isMisnamed(e.name) && (s.Scope != hook.ScopePlugin || e.name != "hooks.json"):
+			notes = append(notes, misnamed(path))
+		}
 	}
 	return candidates, notes
 }
@@ -109,9 +115,9 @@ func readFound(t tree, c candidate, f *Found) (bool, []hook.Diagnostic) {
 		return true, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		var note *hook.Diagnostic
-		if note, err = lookInto(t, c, f.Dir); note != nil {
-			return false, []hook.Diagnostic{*note}
+		var notes []hook.Diagnostic
+		if notes, err = lookInto(t, c, f); len(notes) > 0 {
+			return false, notes
 		}
 	}
 	if err == nil || c.link && errors.Is(err, syscall.ENOTDIR) {
@@ -123,24 +129,18 @@ func readFound(t tree, c candidate, f *Found) (bool, []hook.Diagnostic) {
 }
 
 // lookInto says why a folder has no HOOK.md that can be opened. The error is
-// nil if there is no hook in it, or none any more; the note is about a file
-// that looks as if it was meant to be one.
-func lookInto(t tree, c candidate, dir string) (*hook.Diagnostic, error) {
+// nil if there is no hook in it, or none any more; the notes are about files
+// that look as if they were meant to be one.
+func lookInto(t tree, c candidate, f *Found) ([]hook.Diagnostic, error) {
 	entries, err := t.entries(c.folder)
 	if err != nil && c.link && errors.Is(err, fs.ErrNotExist) {
 		return nil, errDangling
 	}
-	for _, e := range entries {
-		if e.name == manifestName {
-			return nil, errDangling
-		}
-		if strings.EqualFold(e.name, manifestName) {
-			return &hook.Diagnostic{
-				Severity: hook.SeverityWarning, Code: "misnamed_manifest",
-				Path: dir + string(filepath.Separator) + e.name, Message: "not read: the name is not " + manifestName,
-				Hint: "rename it",
-			}, nil
-		}
+	if slices.ContainsFunc(entries, func(e entry) bool { return e.name == manifestName }) {
+		return nil, errDangling
 	}
-	return nil, nil
+	if passedOver(c.name) || c.folder == hooksFolder && f.Scope.Scope == hook.ScopeDir {
+		return nil, nil // its folders are candidates themselves
+	}
+	return below(t, f.Scope, c.folder, f.Dir, entries), nil
 }

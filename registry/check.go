@@ -23,6 +23,8 @@ type Report struct {
 	Files       int // definitions that were read
 	Hooks       int // (handler, event) pairs that load
 	Diagnostics []hook.Diagnostic
+
+	Workspace string // the project's root, as Registry.Workspace has it
 }
 
 // Check reads definitions without running anything, and tells all that is
@@ -41,7 +43,7 @@ func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) 
 		return nil, err
 	}
 	defer r.Close()
-	report := &Report{}
+	report := &Report{Workspace: r.Workspace()}
 	for _, path := range paths {
 		definitions, notes, err := checkPath(ctx, path)
 		if err != nil {
@@ -66,7 +68,7 @@ func checkScopes(ctx context.Context, opts Options) (*Report, error) {
 		return nil, err
 	}
 	defer r.Close()
-	report := &Report{Diagnostics: r.Diagnostics()}
+	report := &Report{Diagnostics: r.Diagnostics(), Workspace: r.Workspace()}
 	var files []string
 	for _, e := range r.snap.Load().generation.entries {
 		if !slices.Contains(files, e.hook.Source.Path) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/handler/webhook"
@@ -31,11 +32,15 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	if info, err := os.Stat(workspace); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("open hooks: workspace %s is no directory: name the project's root", workspace)
 	}
-	opts.Workspace = workspace
-	r := &Registry{opts: opts, parallel: make(chan struct{}, opts.MaxParallel), home: opts.homeDir()}
-	if r.compat, err = compatible(opts.Compat); err != nil {
+	compat, err := compatible(opts.Compat)
+	if err != nil {
 		return nil, fmt.Errorf("open hooks: %w", err)
 	}
+	if opts.FS == nil {
+		workspace = discovery.ProjectRoot(workspace, opts.homeDir(), projectMarks(compat))
+	}
+	opts.Workspace = workspace
+	r := &Registry{opts: opts, compat: compat, parallel: make(chan struct{}, opts.MaxParallel), home: opts.homeDir()}
 	r.off = r.switchedOff()
 	r.handlers = map[hook.Kind]hook.Handler{
 		hook.KindCommand: command.New(command.Options{Env: opts.Env}),

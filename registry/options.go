@@ -18,7 +18,9 @@ import (
 // Options configure a registry. The zero value loads the standard scopes of
 // the current directory. Open copies it.
 type Options struct {
-	// Workspace is the project's root; "" = the current directory.
+	// Workspace is a directory of the project; "" = the current directory. The
+	// project's root is looked for there and above, see
+	// [discovery.ProjectRoot] and [Registry.Workspace].
 	Workspace string
 	// Dirs are folders of <name>/HOOK.md that the operator named; trusted.
 	Dirs []string

@@ -52,6 +52,9 @@ type Registry struct {
 	memory    *memory    // of the last reload; guarded by reloading
 }
 
+// Workspace returns the project's root: an absolute path.
+func (r *Registry) Workspace() string { return r.opts.Workspace }
+
 // enter counts a dispatch in.
 func (r *Registry) enter() error {
 	r.mu.Lock()

@@ -37,6 +37,17 @@ func compatible(named []string) ([]string, error) {
 	return products, nil
 }
 
+// projectMarks are the files of products that mark a project's root.
+func projectMarks(products []string) []string {
+	var marks []string
+	for _, p := range dialect.ConfigPlaces(products...) {
+		if p.Base == dialect.BaseWorkspace {
+			marks = append(marks, p.Names...)
+		}
+	}
+	return marks
+}
+
 // configPlace is where config files may lie, and how they count.
 type configPlace struct {
 	discovery.ConfigPlace

@@ -25,13 +25,16 @@ func (a *app) checkCommand() *cobra.Command {
 				a.code = exitError
 			}
 			if a.json {
-				return a.printJSON(map[string]any{"files": report.Files, "hooks": report.Hooks, "diagnostics": orEmpty(report.Diagnostics)})
+				return a.printJSONOf(report.Workspace, map[string]any{"files": report.Files, "hooks": report.Hooks, "diagnostics": orEmpty(report.Diagnostics)})
 			}
 			style := a.styleOf(a.Out)
 			for _, d := range report.Diagnostics {
 				fmt.Fprintf(a.Out, "%s %s\n", style.severity(d.Severity), printable(d.String()))
 			}
 			fmt.Fprintf(a.Out, "%s, %s: %s\n", plural(report.Files, "file"), plural(report.Hooks, "hook"), summary(report.Diagnostics))
+			if len(args) == 0 {
+				a.printRoot(report.Workspace)
+			}
 			return nil
 		},
 	}

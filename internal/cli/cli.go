@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ func (a *app) root() *cobra.Command {
 	})
 	flags := root.PersistentFlags()
 	flags.StringArrayVar(&a.opts.Dirs, "dir", nil, "a folder of <name>/HOOK.md to load as well (repeatable)")
-	flags.StringVar(&a.opts.Workspace, "workspace", ".", "the project's root")
+	flags.StringVar(&a.opts.Workspace, "workspace", ".", "a directory of the project, whose root is found from there")
 	flags.StringArrayVar(&a.opts.Approvals, "approvals", nil, "a file of approvals, made by 'trust --export' (repeatable)")
 	flags.StringSliceVar(&a.opts.Compat, "compat", nil, "read these products' files as well: claude, caliban, codex, …, or all")
 	flags.BoolVar(&a.opts.NoHooks, "no-hooks", false, "switch every hook off, and say so")
@@ -129,6 +130,27 @@ func (a *app) printJSON(v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// printJSONOf prints a JSON object with the project's root in it.
+func (a *app) printJSONOf(root string, object any) error {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	rest, comma := data[1:], ","
+	if rest[0] == '}' {
+		comma = ""
+	}
+	return a.printJSON(json.RawMessage(fmt.Sprintf(`{"workspace":%s%s%s`, quoted(root), comma, rest)))
+}
+
+// printRoot tells a person which project's hooks these are, where that is not
+// the directory that was named.
+func (a *app) printRoot(root string) {
+	if named, err := filepath.Abs(a.opts.Workspace); err == nil && named != root {
+		fmt.Fprintln(a.Out, a.styleOf(a.Out).dim("project: "+oneLine(root)))
+	}
 }
 
 // printDiagnostics tells a person what loading found.

@@ -50,9 +50,10 @@ func (a *app) listCommand() *cobra.Command {
 				for i, l := range list {
 					hooks[i] = listed(l)
 				}
-				return a.printJSON(map[string]any{"hooks": hooks, "plugins": plugins, "diagnostics": orEmpty(diagnostics)})
+				return a.printJSONOf(reg.Workspace(), map[string]any{"hooks": hooks, "plugins": plugins, "diagnostics": orEmpty(diagnostics)})
 			}
 			a.printList(list)
+			a.printRoot(reg.Workspace())
 			if len(plugins) > 0 {
 				fmt.Fprintln(a.Out)
 				a.printPlugins(plugins)

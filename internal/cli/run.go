@@ -27,9 +27,10 @@ func (a *app) runCommand() *cobra.Command {
 		out.Diagnostics = append(reg.Diagnostics(), out.Diagnostics...)
 		a.code = exitCode(out.Verdict)
 		if a.json {
-			return a.printJSON(out)
+			return a.printJSONOf(reg.Workspace(), out)
 		}
 		a.printOutcome(out)
+		a.printRoot(reg.Workspace())
 		return nil
 	})
 }

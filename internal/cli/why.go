@@ -17,13 +17,13 @@ func (a *app) whyCommand() *cobra.Command {
 		Example: "  tenterhook why PreToolUse --tool Bash --input '{\"command\":\"sudo git push\"}'\n" +
 			"  tenterhook why Stop --json",
 	}, func(_ context.Context, reg *registry.Registry, in hook.Input) error {
-		return a.printSelection(reg.Select(in))
+		return a.printSelection(reg.Workspace(), reg.Select(in))
 	})
 }
 
-func (a *app) printSelection(sel registry.Selection) error {
+func (a *app) printSelection(root string, sel registry.Selection) error {
 	if a.json {
-		return a.printJSON(sel)
+		return a.printJSONOf(root, sel)
 	}
 	style := a.styleOf(a.Out)
 	var rows [][]string
@@ -34,5 +34,6 @@ func (a *app) printSelection(sel registry.Selection) error {
 		rows = append(rows, []string{style.dim(s.Why), oneLine(s.Hook.ID), oneLine(s.Detail)})
 	}
 	table(a.Out, style, []string{"", "HOOK", "WHY"}, rows)
+	a.printRoot(root)
 	return nil
 }
