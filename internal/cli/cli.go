@@ -77,7 +77,7 @@ func (a *app) root() *cobra.Command {
 	_ = root.MarkPersistentFlagDirname("dir")
 	_ = root.MarkPersistentFlagDirname("workspace")
 	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand(),
-		a.watchCommand(), a.pluginCommand(), a.schemaCommand())
+		a.watchCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand())
 	return root
 }
 

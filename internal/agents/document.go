@@ -1,0 +1,263 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// syntax is what an agent's own parser takes beside plain JSON.
+type syntax struct {
+	comments bool
+	bom      bool
+}
+
+// document is a JSON text that is edited in place.
+type document struct {
+	bom  []byte
+	text []byte
+	root hujson.Value
+	nl   string // its line break
+	unit string // one step of indentation
+	flat bool   // all on one line
+}
+
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// readDocument parses a file strictly, as its agent does. A file without content
+// is an empty object that is written on the first edit.
+func readDocument(path string, data []byte, s syntax) (*document, error) {
+	d := &document{text: data, nl: "\n", unit: "  "}
+	if bytes.HasPrefix(data, utf8BOM) {
+		if !s.bom {
+			return nil, fmt.Errorf("%s:1: the file begins with a byte order mark, and its agent ignores such a file; remove the mark", path)
+		}
+		d.bom, d.text = data[:3], data[3:]
+	}
+	if len(bytes.TrimSpace(d.text)) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty, which its agent cannot parse; delete it or write {} into it", path)
+	}
+	if err := d.parse(); err != nil {
+		return nil, fmt.Errorf("%s:%w", path, err)
+	}
+	plain, err := d.plain(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", path, err)
+	}
+	if _, ok := d.root.Value.(*hujson.Object); !ok {
+		return nil, fmt.Errorf("%s:1: the file holds no JSON object", path)
+	}
+	if err := hook.CheckJSON(plain); err != nil {
+		return nil, fmt.Errorf("%s: %w; an agent may read it in two ways", path, err)
+	}
+	d.style()
+	return d, nil
+}
+
+func (d *document) parse() error {
+	root, err := hujson.Parse(d.text)
+	if err == nil {
+		d.root = root
+		return nil
+	}
+	message := err.Error() // "hujson: line 3, column 7: …"
+	var line, column int
+	if _, scan := fmt.Sscanf(message, "hujson: line %d, column %d:", &line, &column); scan == nil {
+		_, rest, _ := strings.Cut(message, ": ")
+		_, rest, _ = strings.Cut(rest, ": ")
+		return fmt.Errorf("%d: not JSON: %s", line, rest)
+	}
+	return errors.New(" " + strings.TrimPrefix(message, "hujson: "))
+}
+
+// plain returns the text as plain JSON of the same length, or says where it
+// holds what its agent does not take.
+func (d *document) plain(s syntax) ([]byte, error) {
+	plain, err := hujson.Standardize(d.text)
+	if err != nil || len(plain) != len(d.text) {
+		return nil, fmt.Errorf(" not JSON: %v", err)
+	}
+	for i := range plain {
+		if plain[i] == d.text[i] {
+			continue
+		}
+		switch {
+		case d.text[i] == ',':
+			return nil, fmt.Errorf("%d: a comma behind the last element, which its agent does not take; remove it", d.line(i))
+		case !s.comments:
+			return nil, fmt.Errorf("%d: a comment, for which its agent ignores the whole file; remove it", d.line(i))
+		}
+	}
+	if !json.Valid(plain) {
+		return nil, fmt.Errorf(" not JSON")
+	}
+	return plain, nil
+}
+
+func (d *document) line(offset int) int { return 1 + bytes.Count(d.text[:offset], []byte("\n")) }
+
+// style looks at how the text is laid out.
+func (d *document) style() {
+	open, end := d.root.StartOffset, d.root.EndOffset
+	inner := d.text[open+1 : end-1]
+	d.flat = len(bytes.TrimSpace(inner)) > 0 && !bytes.Contains(inner, []byte("\n"))
+	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+		d.nl = "\r\n"
+	}
+	if kids := spans(&d.root); len(kids) > 0 {
+		if indent, own := d.indent(kids[0].start); own && indent != "" {
+			d.unit = indent
+		}
+	}
+}
+
+// indent is the white space at the beginning of the line of an offset, and
+// whether nothing else stands before it.
+func (d *document) indent(offset int) (string, bool) {
+	start := bytes.LastIndexByte(d.text[:offset], '\n') + 1
+	before := d.text[start:offset]
+	space := before[:len(before)-len(bytes.TrimLeft(before, " \t"))]
+	return string(space), len(space) == len(before)
+}
+
+// span is a member or an element in the text.
+type span struct {
+	start, end int
+	comma      int // of the comma behind it, -1 if there is none
+	key        string
+	value      *hujson.Value
+}
+
+// spans are the members of an object or the elements of an array.
+func spans(v *hujson.Value) []span {
+	var list []span
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		for i := range c.Members {
+			m := &c.Members[i]
+			list = append(list, span{start: m.Name.StartOffset, end: m.Value.EndOffset, key: m.Name.Value.(hujson.Literal).String(), value: &m.Value})
+		}
+	case *hujson.Array:
+		for i := range c.Elements {
+			list = append(list, span{start: c.Elements[i].StartOffset, end: c.Elements[i].EndOffset, value: &c.Elements[i]})
+		}
+	}
+	for i := range list {
+		list[i].comma = -1
+		if i < len(list)-1 {
+			list[i].comma = list[i].end + len(list[i].value.AfterExtra)
+		}
+	}
+	return list
+}
+
+// at finds the value below keys of objects, nil if there is none.
+func (d *document) at(keys ...string) *hujson.Value {
+	v := &d.root
+next:
+	for _, key := range keys {
+		if _, ok := v.Value.(*hujson.Object); !ok {
+			return nil
+		}
+		for _, s := range spans(v) {
+			if s.key == key {
+				v = s.value
+				continue next
+			}
+		}
+		return nil
+	}
+	return v
+}
+
+// splice replaces a part of the text and parses it anew.
+func (d *document) splice(start, end int, with string) error {
+	text := make([]byte, 0, len(d.text)+len(with))
+	text = append(text, d.text[:start]...)
+	text = append(text, with...)
+	d.text = append(text, d.text[end:]...)
+	if err := d.parse(); err != nil {
+		return fmt.Errorf("the edit would break the file:%w", err)
+	}
+	return nil
+}
+
+const blank = " \t\r\n"
+
+// add puts an item at the end of an object or an array, and adds bytes alone.
+func (d *document) add(c *hujson.Value, item string) error {
+	open, end := c.StartOffset, c.EndOffset-1
+	base, _ := d.indent(open)
+	kids := spans(c)
+	if len(kids) == 0 {
+		inner := string(d.text[open+1 : end])
+		at := open + 1 + len(strings.TrimRight(inner, blank))
+		if d.flat {
+			return d.splice(at, at, item)
+		}
+		with := d.nl + base + d.unit + item
+		if !strings.Contains(string(d.text[at:end]), "\n") {
+			with += d.nl + base
+		}
+		return d.splice(at, at, with)
+	}
+	last := kids[len(kids)-1]
+	gap := " "
+	if strings.Contains(string(d.text[open:end]), "\n") {
+		indent, own := d.indent(last.start)
+		if !own {
+			indent = base + d.unit
+		}
+		gap = d.nl + indent
+	}
+	comments := strings.TrimRight(string(d.text[last.end:end]), blank)
+	if comments == "" {
+		return d.splice(last.end, last.end, ","+gap+item)
+	}
+	return d.splice(last.end, last.end+len(comments), ","+comments+gap+item)
+}
+
+// remove takes the item at an index out of an object or an array.
+func (d *document) remove(c *hujson.Value, index int) error {
+	kids := spans(c)
+	it := kids[index]
+	before := len(strings.TrimRight(string(d.text[:it.start]), blank)) // where the text before it ends
+	saved := *d
+	switch {
+	case len(kids) == 1:
+		rest := string(d.text[it.end : c.EndOffset-1])
+		end := it.end
+		if before == c.StartOffset+1 && strings.TrimSpace(rest) == "" {
+			end = c.EndOffset - 1
+		}
+		if err := d.splice(before, end, ""); err == nil {
+			return nil
+		}
+	case index == 0:
+		end := it.comma + 1
+		if next := kids[1].start; strings.TrimSpace(string(d.text[end:next])) == "" && it.end == it.comma {
+			return d.splice(it.start, next, "")
+		}
+		return d.splice(it.start, end, string(d.text[it.end:it.comma]))
+	default:
+		comma := kids[index-1].comma
+		text := string(d.text[comma+1 : before])
+		if before <= comma {
+			text = ""
+		}
+		if err := d.splice(comma, it.end, text); err == nil {
+			return nil
+		}
+	}
+	*d = saved
+	return d.splice(it.start, it.end, "") // leaves white space, or fails
+}
+
+// bytes is the whole file.
+func (d *document) bytes() []byte { return append(append([]byte(nil), d.bom...), d.text...) }

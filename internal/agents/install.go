@@ -1,0 +1,267 @@
+package agents
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/tenterhook/tenterhook/bridge"
+)
+
+// Plan is what an installation, or its end, changes.
+type Plan struct {
+	Agent   *bridge.Agent
+	Scope   Scope
+	Changes []*Change
+
+	remove  bool
+	receipt *Receipt // of the installation before
+}
+
+// Same reports whether nothing is to be done.
+func (p *Plan) Same() bool {
+	return !slices.ContainsFunc(p.Changes, func(c *Change) bool { return !c.Same() })
+}
+
+// Present lists the agents that are on this machine.
+func (e Env) Present() []*bridge.Agent {
+	var here []*bridge.Agent
+	for _, a := range bridge.Agents() {
+		if _, ok := e.present(a.Name); ok {
+			here = append(here, a)
+		}
+	}
+	return here
+}
+
+// PlanInstall says what an installation would change, and changes nothing. It
+// fails where a file cannot be edited, with the line and what to do.
+func (e Env) PlanInstall(a *bridge.Agent, s Scope) (*Plan, error) {
+	if runtime.GOOS == "windows" {
+		return nil, errors.New("entries are lines of a POSIX shell; on Windows install inside WSL")
+	}
+	if err := checkProgram(e.Program); err != nil {
+		return nil, err
+	}
+	return e.plan(a, s, false)
+}
+
+// PlanUninstall says what taking the entries out would change.
+func (e Env) PlanUninstall(a *bridge.Agent, s Scope) (*Plan, error) { return e.plan(a, s, true) }
+
+func (e Env) plan(a *bridge.Agent, s Scope, remove bool) (*Plan, error) {
+	where, ok := places[a.Name]
+	if !ok {
+		return nil, fmt.Errorf("tenterhook does not install into %s", a.Title)
+	}
+	targets, err := where.targets(e, a, s)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Agent: a, Scope: s, remove: remove}
+	if p.receipt, err = e.receipt(a.Name, s); err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		c, err := e.planChange(t, a, p)
+		if err != nil {
+			return nil, err
+		}
+		p.Changes = append(p.Changes, c)
+	}
+	if remove && p.receipt != nil && p.receipt.Trust != nil {
+		c, err := e.planTrustEnd(p.receipt.Trust)
+		if err != nil {
+			return nil, err
+		}
+		p.Changes = append(p.Changes, c)
+	}
+	return p, nil
+}
+
+// planTrustEnd takes back what an agent was told to trust.
+func (e Env) planTrustEnd(f *FileReceipt) (*Change, error) {
+	path, data, mode, err := readTarget(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	c := &Change{Path: path, Old: data, mode: mode, New: data}
+	if data != nil {
+		c.New, err = withoutTrust(data, f)
+	}
+	return c, err
+}
+
+func (e Env) planChange(t target, a *bridge.Agent, p *Plan) (*Change, error) {
+	if !p.remove {
+		return e.planFile(t, a, p.receipt)
+	}
+	path, data, mode, err := readTarget(t.path)
+	if err != nil {
+		return nil, err
+	}
+	c := &Change{Path: path, Old: data, mode: mode, target: t}
+	c.base, err = e.without(c, a, p.receipt.file(path))
+	c.New = c.base
+	return c, err
+}
+
+func checkProgram(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+		return fmt.Errorf("%s is not there, or not executable; install tenterhook-bridge beside tenterhook (go build ./cmd/tenterhook-bridge)", path)
+	}
+	return nil
+}
+
+// Apply carries a plan out. Each file is replaced at once; if one fails, those
+// before it are put back.
+func (e Env) Apply(p *Plan) (err error) {
+	var done []*Change
+	defer func() {
+		if err != nil {
+			for _, c := range done {
+				err = errors.Join(err, c.write(c.Old))
+			}
+		}
+	}()
+	r := &Receipt{Agent: p.Agent.Name, Scope: p.Scope, Program: e.Program, Time: time.Now().UTC()}
+	if p.Scope == Project {
+		r.Project = e.Project
+	}
+	for _, c := range p.Changes {
+		if err := c.unchanged(); err != nil {
+			return err
+		}
+		f, err := e.fileReceipt(p, c)
+		if err != nil {
+			return err
+		}
+		if err := c.write(c.New); err != nil {
+			return fmt.Errorf("%s: %w", c.Path, err)
+		}
+		done = append(done, c)
+		r.Files = append(r.Files, f)
+	}
+	if p.remove {
+		return e.forget(p, r)
+	}
+	if p.receipt != nil {
+		r.Trust = p.receipt.Trust
+	}
+	return e.writeReceipt(r)
+}
+
+func (e Env) fileReceipt(p *Plan, c *Change) (FileReceipt, error) {
+	f := FileReceipt{Path: c.Path, Existed: c.base != nil, After: digest(c.New), Created: c.made}
+	if before := p.receipt.file(c.Path); before != nil {
+		f.Dirs = before.Dirs
+	}
+	if c.base != nil && !p.remove {
+		var err error
+		if f.Backup, err = e.backup(c.Path, c.base); err != nil {
+			return f, fmt.Errorf("the backup: %w", err)
+		}
+		f.Before = digest(c.base)
+	}
+	if c.New != nil {
+		made, err := e.makeDirs(filepath.Dir(c.Path), p.Scope)
+		f.Dirs = append(f.Dirs, made...)
+		return f, err
+	}
+	return f, nil
+}
+
+// makeDirs makes a directory and those above it, and says which were made.
+func (e Env) makeDirs(dir string, s Scope) ([]string, error) {
+	var missing []string
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); err == nil || d == filepath.Dir(d) {
+			break
+		}
+		missing = append(missing, d)
+	}
+	slices.Reverse(missing)
+	mode := fs.FileMode(0o700)
+	if s != User {
+		mode = 0o755
+	}
+	return missing, os.MkdirAll(dir, mode)
+}
+
+// unchanged fails if somebody wrote the file since the plan was made.
+func (c *Change) unchanged() error {
+	_, now, _, err := readTarget(c.Path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, c.Old) || (now == nil) != (c.Old == nil) {
+		return fmt.Errorf("%s changed in the meantime; run the command again", c.Path)
+	}
+	return nil
+}
+
+func (c *Change) write(data []byte) error {
+	if data == nil {
+		if err := os.Remove(c.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	mode := c.mode
+	if c.Old == nil {
+		mode = 0o644
+		if c.target.exec {
+			mode = 0o755
+		}
+	}
+	return writeAtomic(c.Path, data, mode)
+}
+
+// forget ends an installation: the directories that it made, its receipt and
+// its backups go.
+func (e Env) forget(p *Plan, r *Receipt) error {
+	for _, f := range r.Files {
+		for i := len(f.Dirs) - 1; i >= 0; i-- {
+			_ = os.Remove(f.Dirs[i]) // not while anything else is in it
+		}
+	}
+	if p.receipt == nil {
+		return nil
+	}
+	files := p.receipt.Files
+	if p.receipt.Trust != nil {
+		files = append(files, *p.receipt.Trust)
+	}
+	for _, f := range files {
+		if f.Backup != "" {
+			_ = os.Remove(f.Backup)
+		}
+	}
+	return os.Remove(e.receiptPath(p.Agent.Name, p.Scope))
+}
+
+// Forget drops the receipt of an installation of which nothing is left.
+func (e Env) Forget(p *Plan) error {
+	if p.receipt == nil {
+		return nil
+	}
+	return e.forget(p, &Receipt{Files: p.receipt.Files})
+}
+
+// Installed lists the agents that have a receipt of an installation in a scope.
+func (e Env) Installed(s Scope) []*bridge.Agent {
+	var list []*bridge.Agent
+	for _, a := range bridge.Agents() {
+		if r, err := e.receipt(a.Name, s); err != nil || r != nil {
+			list = append(list, a)
+		}
+	}
+	return list
+}

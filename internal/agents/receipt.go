@@ -1,0 +1,114 @@
+package agents
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Receipt says what an installation changed.
+type Receipt struct {
+	Agent   string        `json:"agent"`
+	Scope   Scope         `json:"scope"`
+	Project string        `json:"project,omitempty"`
+	Program string        `json:"program"` // the bridge that the entries name
+	Time    time.Time     `json:"time"`
+	Files   []FileReceipt `json:"files"`
+	Trust   *FileReceipt  `json:"trust,omitempty"` // the file in which the agent keeps its trust of our entries
+}
+
+// FileReceipt is the change of one file.
+type FileReceipt struct {
+	Path    string   `json:"path"` // with links resolved
+	Existed bool     `json:"existed"`
+	Before  string   `json:"before,omitempty"`  // SHA-256
+	After   string   `json:"after"`             // SHA-256
+	Backup  string   `json:"backup,omitempty"`  // a file with the bytes as they were
+	Dirs    []string `json:"dirs,omitempty"`    // directories that were made, outermost first
+	Created []string `json:"created,omitempty"` // keys that were made for our entries
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func (e Env) receiptDir() string { return filepath.Join(e.StateDir, "agents") }
+
+func (e Env) receiptPath(agent string, s Scope) string {
+	name := agent + "-" + string(s)
+	if s == Project {
+		name += "-" + digest([]byte(e.Project))[:16]
+	}
+	return filepath.Join(e.receiptDir(), name+".json")
+}
+
+// receipt reads the receipt of an installation, nil if there is none.
+func (e Env) receipt(agent string, s Scope) (*Receipt, error) {
+	data, err := os.ReadFile(e.receiptPath(agent, s))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var r Receipt
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w; delete it, and uninstall removes what it recognizes", e.receiptPath(agent, s), err)
+	}
+	return &r, nil
+}
+
+func (r *Receipt) file(path string) *FileReceipt {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Files {
+		if r.Files[i].Path == path {
+			return &r.Files[i]
+		}
+	}
+	return nil
+}
+
+func (e Env) writeReceipt(r *Receipt) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeAtomic(e.receiptPath(r.Agent, r.Scope), append(data, '\n'), 0o600)
+}
+
+// backup keeps the bytes of a file, under a name that its content gives.
+func (e Env) backup(path string, data []byte) (string, error) {
+	name := strings.TrimLeft(filepath.Base(path), ".") + "-" + digest(append([]byte(path+"\x00"), data...))[:16]
+	kept := filepath.Join(e.receiptDir(), "backups", name)
+	return kept, writeAtomic(kept, data, 0o600)
+}
+
+// writeAtomic replaces a file by way of a rename in its directory, which is made
+// for the user alone if it is not there.
+func writeAtomic(path string, data []byte, mode fs.FileMode) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".tenterhook-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone after the rename
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

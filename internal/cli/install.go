@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/tenterhook/tenterhook/bridge"
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/internal/agents"
+	"github.com/tenterhook/tenterhook/trust"
+)
+
+type installFlags struct {
+	project, managed, dryRun, yes bool
+}
+
+// installed is what --json says of one agent.
+type installed struct {
+	Agent   string        `json:"agent"`
+	Scope   agents.Scope  `json:"scope"`
+	Changed bool          `json:"changed"`
+	DryRun  bool          `json:"dry_run,omitempty"`
+	Files   []changedFile `json:"files"`
+	Trust   string        `json:"trust,omitempty"` // of an agent that asks for it
+	Error   string        `json:"error,omitempty"`
+}
+
+type changedFile struct {
+	Path string `json:"path"`
+	Diff string `json:"diff,omitempty"`
+}
+
+func (a *app) installCommand() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "install [AGENT…]",
+		Short: "Put these hooks into an agent's configuration",
+		Long: "Makes agents ask tenterhook at each of their events. Without a name, every agent that is\n" +
+			"on this machine is meant. What would change is shown first; --yes answers where there is\n" +
+			"no terminal to ask. Shared files are edited in place: only bytes are added, and\n" +
+			"'tenterhook uninstall' gives the file back as it was.",
+		Example:           "  tenterhook install claude --dry-run\n  tenterhook install\n  tenterhook install codex --project",
+		ValidArgsFunction: completeAgents,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.changeAgents(args, f, false)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (a *app) uninstallCommand() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall [AGENT…]",
+		Short: "Take these hooks out of an agent's configuration",
+		Long: "Gives the files back as they were before 'tenterhook install'. If something else changed a\n" +
+			"file since, the entries of tenterhook alone are removed. Without a name, every agent that\n" +
+			"tenterhook is installed into is meant.",
+		Example:           "  tenterhook uninstall claude\n  tenterhook uninstall --dry-run",
+		ValidArgsFunction: completeAgents,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.changeAgents(args, f, true)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *installFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&f.project, "project", false, "in the project's configuration, not the user's")
+	flags.BoolVar(&f.managed, "managed", false, "in the machine's configuration, which users and projects cannot switch off")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show the difference, and change nothing")
+	flags.BoolVar(&f.yes, "yes", false, "change it without asking")
+	cmd.MarkFlagsMutuallyExclusive("project", "managed")
+}
+
+func (f *installFlags) scope() agents.Scope {
+	switch {
+	case f.project:
+		return agents.Project
+	case f.managed:
+		return agents.Managed
+	}
+	return agents.User
+}
+
+func completeAgents(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, a := range bridge.Agents() {
+		names = append(names, a.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// agentEnv is where the agents of this user are.
+func (a *app) agentEnv() (agents.Env, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return agents.Env{}, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return agents.Env{}, err
+	}
+	project, err := filepath.Abs(a.opts.Workspace)
+	if err != nil {
+		return agents.Env{}, err
+	}
+	state := a.opts.StateDir
+	if state == "" {
+		state = discovery.DefaultStateDir()
+	}
+	return agents.Env{Getenv: os.Getenv, Home: home, Project: project, StateDir: state,
+		Program: filepath.Join(filepath.Dir(exe), "tenterhook-bridge")}, nil
+}
+
+// agentsNamed are the agents of the arguments, or without any those that fit.
+func agentsNamed(args []string, otherwise func() []*bridge.Agent) ([]*bridge.Agent, error) {
+	if len(args) == 0 {
+		return otherwise(), nil
+	}
+	var list []*bridge.Agent
+	for _, name := range args {
+		agent, ok := bridge.Lookup(name)
+		if !ok {
+			names, _ := completeAgents(nil, nil, "")
+			return nil, &located{"unknown_agent", fmt.Sprintf("unknown agent %q", name), "known are " + strings.Join(names, ", ")}
+		}
+		if !slices.Contains(list, agent) {
+			list = append(list, agent)
+		}
+	}
+	return list, nil
+}
+
+func (a *app) changeAgents(args []string, f installFlags, remove bool) error {
+	env, err := a.agentEnv()
+	if err != nil {
+		return err
+	}
+	list, err := agentsNamed(args, func() []*bridge.Agent {
+		if remove {
+			return env.Installed(f.scope())
+		}
+		return env.Present()
+	})
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return &located{"no_agent", "no agent is meant", "name one, as in 'tenterhook install claude'; 'tenterhook agents' lists them"}
+	}
+	var done []installed
+	var failed error
+	for _, agent := range list {
+		one, err := a.changeAgent(env, agent, f, remove)
+		if err != nil {
+			one.Error = err.Error()
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", agent.Name, err))
+		}
+		done = append(done, one)
+	}
+	if a.json {
+		if err := a.printJSON(map[string]any{"agents": done}); err != nil {
+			return err
+		}
+		if failed != nil {
+			a.code = exitError
+			fmt.Fprintln(a.Err, "tenterhook: "+printable(failed.Error()))
+		}
+		return nil
+	}
+	return failed
+}
+
+func (a *app) changeAgent(env agents.Env, agent *bridge.Agent, f installFlags, remove bool) (installed, error) {
+	one := installed{Agent: agent.Name, Scope: f.scope(), DryRun: f.dryRun, Files: []changedFile{}}
+	plan, err := env.PlanInstall, error(nil)
+	if remove {
+		plan = env.PlanUninstall
+	}
+	p, err := plan(agent, f.scope())
+	if err != nil {
+		return one, err
+	}
+	for _, c := range p.Changes {
+		if !c.Same() {
+			one.Files = append(one.Files, changedFile{c.Path, trust.UnifiedDiff(c.Path, c.Old, c.New)})
+		}
+	}
+	if !a.json {
+		a.showPlan(agent, p, one.Files, remove)
+	}
+	switch {
+	case f.dryRun:
+		return one, nil
+	case p.Same() && remove:
+		return one, env.Forget(p)
+	case p.Same():
+		one.Trust, err = a.trustEntries(env, agent, f)
+		return one, err
+	case !f.yes && !a.confirmed("Change them?"):
+		return one, errors.New("nothing was changed; --yes answers where there is no terminal to ask")
+	}
+	if err := env.Apply(p); err != nil {
+		return one, err
+	}
+	one.Changed = true
+	if !remove {
+		one.Trust, err = a.trustEntries(env, agent, f)
+	}
+	if !a.json {
+		verb := "installed into"
+		if remove {
+			verb = "uninstalled from"
+		}
+		fmt.Fprintf(a.Out, "%s %s\n", verb, agent.Title)
+	}
+	return one, err
+}
+
+// showPlan shows a person what is about to change.
+func (a *app) showPlan(agent *bridge.Agent, p *agents.Plan, files []changedFile, remove bool) {
+	if len(files) == 0 {
+		state := "is installed already"
+		if remove {
+			state = "is not installed"
+		}
+		fmt.Fprintf(a.Out, "%s: tenterhook %s\n", agent.Title, state)
+		return
+	}
+	for _, file := range files {
+		fmt.Fprint(a.Out, file.Diff)
+	}
+}
+
+// confirmed asks the person at the terminal; without one the answer is no.
+func (a *app) confirmed(question string) bool {
+	in, ok := a.In.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return false
+	}
+	fmt.Fprintf(a.Err, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(in).ReadString('\n')
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
+}
+
+// trustEntries has an agent trust the entries, where it asks for that.
+func (a *app) trustEntries(env agents.Env, agent *bridge.Agent, f installFlags) (string, error) {
+	state, err := env.TrustState(agent, f.scope())
+	if err != nil || state == "" || state == agents.Trusted {
+		return state, err
+	}
+	if !f.yes && !a.confirmed(fmt.Sprintf("%s runs hooks only after a person trusts them. Trust the entries of tenterhook?", agent.Title)) {
+		return state, fmt.Errorf("the entries are %s, and %s ignores them; run the command again, or trust them in the client", state, agent.Title)
+	}
+	if err := env.Trust(agent, f.scope()); err != nil {
+		return state, err
+	}
+	return agents.Trusted, nil
+}
