@@ -79,18 +79,19 @@ func (d *document) parse() error {
 // plain returns the text as plain JSON of the same length, or says where it
 // holds what its agent does not take.
 func (d *document) plain(s syntax) ([]byte, error) {
-	plain, err := hujson.Standardize(d.text)
+	plain, err := hujson.Standardize(bytes.Clone(d.text)) // it writes into what it gets
 	if err != nil || len(plain) != len(d.text) {
 		return nil, fmt.Errorf(" not JSON: %v", err)
 	}
-	for i := range plain {
-		if plain[i] == d.text[i] {
-			continue
+	for v := range d.root.All() {
+		if kids := spans(v); len(kids) > 0 {
+			if at := commaIn(d.text, kids[len(kids)-1].end, v.EndOffset-1); at >= 0 {
+				return nil, fmt.Errorf("%d: a comma behind the last element, which its agent does not take; remove it", d.line(at))
+			}
 		}
-		switch {
-		case d.text[i] == ',':
-			return nil, fmt.Errorf("%d: a comma behind the last element, which its agent does not take; remove it", d.line(i))
-		case !s.comments:
+	}
+	for i := range plain {
+		if plain[i] != d.text[i] && !s.comments {
 			return nil, fmt.Errorf("%d: a comment, for which its agent ignores the whole file; remove it", d.line(i))
 		}
 	}
@@ -98,6 +99,22 @@ func (d *document) plain(s syntax) ([]byte, error) {
 		return nil, fmt.Errorf(" not JSON")
 	}
 	return plain, nil
+}
+
+// commaIn finds a comma outside of comments, -1 if there is none. Between the
+// offsets stand white space and comments alone.
+func commaIn(text []byte, start, end int) int {
+	for i := start; i < end; i++ {
+		switch {
+		case text[i] == ',':
+			return i
+		case bytes.HasPrefix(text[i:end], []byte("//")):
+			i += bytes.IndexByte(append(text[i:end:end], '\n'), '\n')
+		case bytes.HasPrefix(text[i:end], []byte("/*")):
+			i += bytes.Index(text[i:end], []byte("*/")) + 1
+		}
+	}
+	return -1
 }
 
 func (d *document) line(offset int) int { return 1 + bytes.Count(d.text[:offset], []byte("\n")) }

@@ -227,10 +227,13 @@ func (c *Change) write(data []byte) error {
 // forget ends an installation: the directories that it made, its receipt and
 // its backups go.
 func (e Env) forget(p *Plan, r *Receipt) error {
+	var dirs []string
 	for _, f := range r.Files {
-		for i := len(f.Dirs) - 1; i >= 0; i-- {
-			_ = os.Remove(f.Dirs[i]) // not while anything else is in it
-		}
+		dirs = append(dirs, f.Dirs...)
+	}
+	slices.SortFunc(dirs, func(a, b string) int { return len(b) - len(a) }) // the innermost first
+	for _, dir := range dirs {
+		_ = os.Remove(dir) // not while anything else is in it
 	}
 	if p.receipt == nil {
 		return nil

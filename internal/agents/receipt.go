@@ -106,9 +106,12 @@ func writeAtomic(path string, data []byte, mode fs.FileMode) error {
 	}
 	defer os.Remove(f.Name()) // gone after the rename
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	err = errors.Join(err, f.Chmod(mode), syncFile(f), f.Close())
 	if err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)
 }
+
+// syncFile has the system write a file to the disk; tests do without.
+var syncFile = (*os.File).Sync

@@ -254,8 +254,8 @@ func withoutTrust(now []byte, f *FileReceipt) ([]byte, error) {
 			ours = slices.ContainsFunc(f.Created, func(key string) bool {
 				return string(trimmed) == `[hooks.state.`+compact(key)+`]`
 			})
-			if ours {
-				kept = bytes.TrimSuffix(kept, []byte("\n")) // the empty line before the table
+			if ours && bytes.HasSuffix(kept, []byte("\n\n")) {
+				kept = kept[:len(kept)-1] // the empty line before the table
 			}
 		}
 		if !ours {

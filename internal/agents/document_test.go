@@ -1,0 +1,451 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tenterhook/tenterhook/bridge"
+)
+
+// generated is a settings file as people and other tools leave them: any order
+// and indentation, comments, other hooks, odd line breaks.
+type generated struct {
+	rt       *rapid.T
+	comments bool
+	crlf     bool
+	unit     string
+	inline   bool
+}
+
+func (g *generated) pick(label string, words ...string) string {
+	return rapid.SampledFrom(words).Draw(g.rt, label)
+}
+
+func (g *generated) coin(label string) bool { return rapid.Bool().Draw(g.rt, label) }
+
+// gap is what stands between two tokens at a depth.
+func (g *generated) gap(depth int) string {
+	if g.inline {
+		return g.pick("space", "", " ")
+	}
+	nl := "\n"
+	if g.crlf {
+		nl = "\r\n"
+	}
+	gap := nl + strings.Repeat(g.unit, depth)
+	if g.comments && g.coin("comment") {
+		if g.coin("block") {
+			return " /* it's \"}\" , */" + gap
+		}
+		return " // note: ], {" + gap
+	}
+	return gap
+}
+
+func (g *generated) value(depth int) string {
+	switch n := rapid.IntRange(0, 5).Draw(g.rt, "kind"); {
+	case n == 0 && depth < 4:
+		return g.list("[", "]", depth, rapid.IntRange(0, 3).Draw(g.rt, "n"), func(int) string { return g.value(depth + 1) })
+	case n == 1 && depth < 4:
+		return g.object(depth, rapid.IntRange(0, 3).Draw(g.rt, "n"), func(i int) (string, string) { return fmt.Sprint("k", i), g.value(depth + 1) })
+	case n == 2:
+		return g.pick("literal", "true", "false", "null", "-1.5e3", "0")
+	}
+	return g.pick("text", `"a"`, `"{\"hooks\": [\"}"`, `"// no comment"`, `"ü\u0041\\"`, `""`)
+}
+
+func (g *generated) list(open, end string, depth, n int, item func(int) string) string {
+	var b strings.Builder
+	b.WriteString(open)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString(g.gap(depth+1) + item(i))
+	}
+	if n > 0 || g.coin("wide") {
+		b.WriteString(g.gap(depth))
+	}
+	return b.String() + end
+}
+
+func (g *generated) object(depth, n int, member func(int) (string, string)) string {
+	return g.list("{", "}", depth, n, func(i int) string {
+		key, value := member(i)
+		return `"` + key + `"` + g.pick("colon", ":", ": ", " : ") + value
+	})
+}
+
+// groups is another tool's list of entries of an event.
+func (g *generated) groups(depth int) string {
+	return g.list("[", "]", depth, rapid.IntRange(0, 2).Draw(g.rt, "groups"), func(int) string {
+		return g.object(depth+1, 2, func(i int) (string, string) {
+			if i == 0 {
+				return "matcher", g.pick("matcher", `"Bash"`, `"*"`, `""`)
+			}
+			return "hooks", g.list("[", "]", depth+2, 1, func(int) string {
+				return `{"type": "command", "command": "other --tool", "timeout": 5}`
+			})
+		})
+	})
+}
+
+func (g *generated) file() string {
+	keys := []string{"model", "env", "hooks", "permissions", "$schema"}
+	n := rapid.IntRange(0, len(keys)).Draw(g.rt, "keys")
+	from := rapid.IntRange(0, len(keys)-1).Draw(g.rt, "from")
+	root := g.object(0, n, func(i int) (string, string) {
+		key := keys[(from+i)%len(keys)]
+		if key != "hooks" {
+			return key, g.value(1)
+		}
+		events := []string{"PreToolUse", "Stop", "SomethingNew"}
+		return key, g.object(1, rapid.IntRange(0, 3).Draw(g.rt, "events"), func(i int) (string, string) { return events[i], g.groups(2) })
+	})
+	if g.inline {
+		return root + g.pick("end", "", "\n")
+	}
+	return g.pick("begin", "", "\n", "  ") + root + g.pick("end", "", "\n", "\n\n", "\r\n")
+}
+
+func drawFile(rt *rapid.T, comments bool) []byte {
+	g := &generated{rt: rt, comments: comments && rapid.Bool().Draw(rt, "comments"), crlf: rapid.Bool().Draw(rt, "crlf"),
+		inline: rapid.IntRange(0, 4).Draw(rt, "inline") == 0,
+		unit:   rapid.SampledFrom([]string{"  ", "\t", "    ", "", " "}).Draw(rt, "unit")}
+	if g.inline {
+		g.comments = false
+	}
+	text := g.file()
+	if comments && rapid.IntRange(0, 4).Draw(rt, "bom") == 0 {
+		text = "\ufeff" + text
+	}
+	return []byte(text)
+}
+
+// subsequence reports whether a text can be had from another by adding bytes.
+func subsequence(short, long []byte) bool {
+	for _, b := range long {
+		if len(short) > 0 && short[0] == b {
+			short = short[1:]
+		}
+	}
+	return len(short) == 0
+}
+
+func testEnv(t testing.TB) Env {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "it's here", "tenterhook-bridge")
+	for _, err := range []error{os.MkdirAll(filepath.Dir(program), 0o755), os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755),
+		os.MkdirAll(filepath.Join(dir, "home"), 0o755), os.MkdirAll(filepath.Join(dir, "project"), 0o755)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Env{Getenv: func(string) string { return "" }, Home: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project"),
+		StateDir: filepath.Join(dir, "state"), Program: program}
+}
+
+func agent(t testing.TB, name string) *bridge.Agent {
+	t.Helper()
+	a, ok := bridge.Lookup(name)
+	if !ok {
+		t.Fatalf("no agent %s", name)
+	}
+	return a
+}
+
+func install(t testing.TB, e Env, a *bridge.Agent, s Scope) *Plan {
+	t.Helper()
+	p, err := e.PlanInstall(a, s)
+	if err == nil {
+		err = e.Apply(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func uninstall(t testing.TB, e Env, a *bridge.Agent, s Scope) {
+	t.Helper()
+	p, err := e.PlanUninstall(a, s)
+	if err == nil {
+		err = e.Apply(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func write(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sharedFiles are the agents whose files are edited, and what those take.
+var sharedFiles = map[string]struct {
+	path     string
+	comments bool
+}{"claude": {".claude/settings.json", false}, "qwen": {".qwen/settings.json", true}}
+
+func TestInstallAddsBytesAloneAndUninstallGivesTheSameBytesBack(t *testing.T) {
+	for name, file := range sharedFiles {
+		t.Run(name, func(t *testing.T) {
+			e, a := testEnv(t), agent(t, name)
+			path := filepath.Join(e.Home, file.path)
+			rapid.Check(t, func(rt *rapid.T) {
+				before := drawFile(rt, file.comments)
+				write(t, path, before)
+				mode := os.FileMode(rapid.SampledFrom([]int{0o600, 0o644, 0o640}).Draw(rt, "mode"))
+				if err := os.Chmod(path, mode); err != nil {
+					rt.Fatal(err)
+				}
+				install(t, e, a, User)
+				after := read(t, path)
+				if !subsequence(before, after) || bytes.Equal(before, after) {
+					rt.Fatalf("not only added to:\n%s\n---\n%s", before, after)
+				}
+				checkEntries(rt, a, before, after)
+				again, err := e.PlanInstall(a, User)
+				if err != nil || !again.Same() {
+					rt.Fatalf("installing again would change it, %v", err)
+				}
+				if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+					rt.Fatalf("mode %v, %v", info.Mode(), err)
+				}
+				uninstall(t, e, a, User)
+				if got := read(t, path); !bytes.Equal(got, before) {
+					rt.Fatalf("it was\n%q\nand is\n%q", before, got)
+				}
+			})
+		})
+	}
+}
+
+// checkEntries compares the values: what was there is there, and each event has
+// one entry of ours, the last.
+func checkEntries(rt *rapid.T, a *bridge.Agent, before, after []byte) {
+	was, is := parsed(rt, before), parsed(rt, after)
+	hooks := is["hooks"].(map[string]any)
+	for _, event := range a.Events() {
+		list := hooks[event].([]any)
+		last, err := json.Marshal(list[len(list)-1])
+		if err != nil || !isOurs(last, a.Name) {
+			rt.Fatalf("%s: the last entry is %s", event, last)
+		}
+		if hooks[event] = list[:len(list)-1]; len(list) == 1 {
+			if old, ok := was["hooks"].(map[string]any); !ok || old[event] == nil {
+				delete(hooks, event)
+			}
+		}
+	}
+	if was["hooks"] == nil && len(hooks) == 0 {
+		delete(is, "hooks")
+	}
+	if !reflect.DeepEqual(was, is) {
+		rt.Fatalf("the values differ:\n%v\n%v", was, is)
+	}
+}
+
+func parsed(rt *rapid.T, data []byte) map[string]any {
+	d, err := readDocument("file", data, syntax{comments: true, bom: true})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	plain, err := d.plain(syntax{comments: true})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(plain, &v); err != nil {
+		rt.Fatal(err)
+	}
+	return v
+}
+
+func TestUninstallRemovesOurEntriesAloneFromAFileThatSomebodyElseChanged(t *testing.T) {
+	for name, file := range sharedFiles {
+		t.Run(name, func(t *testing.T) {
+			e, a := testEnv(t), agent(t, name)
+			path := filepath.Join(e.Home, file.path)
+			rapid.Check(t, func(rt *rapid.T) {
+				before := drawFile(rt, file.comments)
+				write(t, path, before)
+				install(t, e, a, User)
+				// Somebody appends an entry behind ours, and a key.
+				d, err := readDocument(path, read(t, path), syntax{comments: true, bom: true})
+				if err != nil {
+					rt.Fatal(err)
+				}
+				theirs := `{"hooks":[{"type":"command","command":"theirs","timeout":1}]}`
+				if err := errors.Join(d.addEntry([]string{"hooks"}, "PreToolUse", theirs), d.add(&d.root, `"theirs": 1`)); err != nil {
+					rt.Fatal(err)
+				}
+				write(t, path, d.bytes())
+				uninstall(t, e, a, User)
+				want := parsed(rt, before)
+				hooks, _ := want["hooks"].(map[string]any)
+				if hooks == nil {
+					hooks = make(map[string]any)
+					want["hooks"] = hooks
+				}
+				list, _ := hooks["PreToolUse"].([]any)
+				var entry any
+				_ = json.Unmarshal([]byte(theirs), &entry)
+				hooks["PreToolUse"], want["theirs"] = append(list, entry), float64(1)
+				if got := parsed(rt, read(t, path)); !reflect.DeepEqual(got, want) {
+					rt.Fatalf("before:\n%s\nis:\n%s", before, read(t, path))
+				}
+			})
+		})
+	}
+}
+
+func TestFilesThatTheAgentCannotReadAreRefusedWithTheLine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		agent, text, want string
+	}{
+		"a trailing comma":         {"claude", "{\n  \"a\": 1,\n}\n", ":2: a comma behind the last element"},
+		"a comment":                {"claude", "{\n  \"a\": 1\n  // mine\n}\n", ":3: a comment"},
+		"a comma in Qwen":          {"qwen", "{\n  // mine\n  \"a\": [1,],\n  \"b\": 2\n}\n", ":3: a comma behind"},
+		"no JSON":                  {"claude", "{\n  \"a\": \n}\n", ":3: not JSON"},
+		"cut":                      {"claude", "{\n \"a\": 1", "not JSON"},
+		"a list":                   {"claude", "[]", ":1: the file holds no JSON object"},
+		"a key twice":              {"claude", "{\"a\": 1, \"a\": 2}", "two ways"},
+		"empty":                    {"claude", " \n", "the file is empty"},
+		"a byte order mark":        {"codex", "\ufeff{}", ":1: the file begins with a byte order mark"},
+		"hooks is a list":          {"claude", "{\n\"hooks\": []}", `:2: "hooks" is no object`},
+		"an event is an object":    {"claude", "{\"hooks\": {\n\n\"Stop\": {}}}", `:3: "Stop" is no list`},
+		"a neighbour's timeout":    {"claude", "{\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"type\": \"command\", \"command\": \"x\", \"timeout\": \"5s\"}]}]}}", ":2: a timeout that is no number"},
+		"a neighbour's type":       {"codex", "{\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"type\": \"teleport\"}]}]}}", ":2: a handler without a type"},
+		"a key of nobody in Codex": {"codex", "{\n\"x\": 1}", `:2: the key "x"`},
+	} {
+		e, a := testEnv(t), agent(t, tt.agent)
+		path := map[string]string{"claude": ".claude/settings.json", "qwen": ".qwen/settings.json", "codex": ".codex/hooks.json"}[tt.agent]
+		path = filepath.Join(e.Home, path)
+		write(t, path, []byte(tt.text))
+		if _, err := e.PlanInstall(a, User); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := read(t, path); string(got) != tt.text {
+			t.Errorf("%s: the file was changed", name)
+		}
+	}
+}
+
+func TestLinksStayLinksAndOtherFilesAreRefused(t *testing.T) {
+	e, a := testEnv(t), agent(t, "claude")
+	path, real := filepath.Join(e.Home, ".claude/settings.json"), filepath.Join(e.Home, "dotfiles/claude.json")
+	write(t, real, []byte("{}"))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink("../dotfiles/claude.json", path)); err != nil {
+		t.Fatal(err)
+	}
+	install(t, e, a, User)
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link became %v, %v", info.Mode(), err)
+	}
+	if !bytes.Contains(read(t, real), []byte("PreToolUse")) {
+		t.Error("the file behind the link has no entry")
+	}
+	uninstall(t, e, a, User)
+	if got := read(t, real); string(got) != "{}" {
+		t.Errorf("after uninstall: %s", got)
+	}
+
+	for _, step := range []struct {
+		name  string
+		spoil func() error
+		want  string
+	}{
+		{"read-only", func() error { return os.Chmod(real, 0o444) }, "read-only"},
+		{"another name", func() error { return errors.Join(os.Chmod(real, 0o644), os.Link(real, real+"2")) }, "2 names"},
+		{"a link to nothing", func() error { return os.Remove(real) }, "a link to a file that is not there"},
+		{"a directory", func() error { return os.Mkdir(real, 0o755) }, "no regular file"},
+	} {
+		if err := step.spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.PlanInstall(a, User); err == nil || !strings.Contains(err.Error(), step.want) {
+			t.Errorf("%s: %v", step.name, err)
+		}
+	}
+}
+
+func TestFilesAndDirectoriesThatWereMadeGoAgain(t *testing.T) {
+	for _, a := range bridge.Agents() {
+		for _, s := range []Scope{User, Project, Managed} {
+			e := testEnv(t)
+			e.Root = filepath.Join(e.Home, "root")
+			p, err := e.PlanInstall(a, s)
+			if err != nil {
+				continue // it has no such scope
+			}
+			if err := e.Apply(p); err != nil {
+				t.Fatalf("%s %s: %v", a.Name, s, err)
+			}
+			if len(files(t, e.Home))+len(files(t, e.Project)) == 0 {
+				t.Errorf("%s %s wrote nothing", a.Name, s)
+			}
+			uninstall(t, e, a, s)
+			if left := append(files(t, e.Home), files(t, e.Project)...); len(left) > 0 {
+				t.Errorf("%s %s left %v", a.Name, s, left)
+			}
+			if left := files(t, e.StateDir); len(left) > 2 {
+				t.Errorf("%s %s left %v", a.Name, s, left)
+			}
+		}
+	}
+}
+
+// files lists what is below a directory.
+func files(t testing.TB, dir string) []string {
+	t.Helper()
+	var list []string
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if path != dir {
+			list = append(list, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestApplyPutsBackWhatItWroteIfALaterFileFails(t *testing.T) {
+	e, a := testEnv(t), agent(t, "gemini")
+	p, err := e.PlanInstall(a, User)
+	if err != nil || len(p.Changes) < 2 {
+		t.Fatal(p, err)
+	}
+	last := p.Changes[len(p.Changes)-1]
+	write(t, last.Path, []byte("somebody else's tenterhook"))
+	if err := e.Apply(p); err == nil || !strings.Contains(err.Error(), "changed in the meantime") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(p.Changes[0].Path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the first file is there: %v", err)
+	}
+}
