@@ -61,7 +61,7 @@ func (r *configReader) file(f recognized, doc *node) {
 	if r.p == &geminiConfig {
 		r.geminiSwitches(doc)
 	}
-	r.twins()
+	r.duplicates()
 	r.foreignReplies()
 	if r.more > 0 {
 		r.config.Notes = append(r.config.Notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "too_many", Path: r.src.Path,

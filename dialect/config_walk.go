@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -251,19 +252,19 @@ func (r *configReader) full(line int) bool {
 	return true
 }
 
-// twins tells of handlers that stand twice in one event.
-func (r *configReader) twins() {
-	type twin struct{ event, matcher, rule, runs string }
-	seen := make(map[twin]*hook.Hook)
+// duplicates reports command hooks that stand twice in one event: the last one
+// runs.
+func (r *configReader) duplicates() {
+	type place struct {
+		event         hook.Event
+		matcher, runs string
+	}
+	seen := make(map[place]*hook.Hook)
 	for _, h := range r.config.Hooks {
-		runs := string(h.Params["url"]) + string(h.Params["prompt"])
-		if h.Command != nil {
-			runs = strings.Join(append([]string{h.Command.Line}, h.Command.Args...), "\x00")
-		}
-		if runs == "" || h.State == hook.StateInvalid {
+		key := place{h.Event, h.Matcher, LegacyKey(h)}
+		if key.runs == "" || h.State == hook.StateInvalid {
 			continue
 		}
-		key := twin{string(h.Event), h.Matcher, h.If.String(), runs}
 		if first := seen[key]; first != nil {
 			r.note(hook.SeverityWarning, h.Source.Line, "duplicate_hook",
 				fmt.Sprintf("%s runs the same as %s (line %d)", h.Name, first.Name, first.Source.Line), "remove one of them: it runs once")
@@ -271,6 +272,21 @@ func (r *configReader) twins() {
 		}
 		seen[key] = h
 	}
+}
+
+// LegacyKey is what Claude Code compares to run a command hook of one scope once:
+// its command, args and rules. Hooks that differ in what that protocol does not
+// know stay apart: their environment, their folder, the dialect of their answers,
+// and whether they are workers. "" = the hook is the same as no other.
+func LegacyKey(h *hook.Hook) string {
+	if h.Command == nil {
+		return ""
+	}
+	key, err := json.Marshal([]any{h.Kind, h.Command.Line, h.Command.Args, h.Command.Worker, h.If, h.Env, h.Source.Dir, h.Protocol})
+	if err != nil {
+		return ""
+	}
+	return string(key)
 }
 
 // foreignReplies warns, once a file, of hooks that can refuse in words which

@@ -3,70 +3,89 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// twinKey is what the legacy dedupe knows a hook of a config file by: a command
-// by command, args and `if`; a prompt by its text; an agent by the text that it
-// comes to without arguments; http by its URL. Copies in different plugins stay
-// apart, and so do hooks that differ in what the protocol does not know: their
-// environment, their folder, and the dialect in which they answer. "" = the
-// kind has no twins.
-func twinKey(pkg string, h *hook.Hook) string {
-	key := []string{string(h.Kind), pkg, h.Source.Dir, string(h.Protocol)}
-	param := func(name string) string {
-		var text string
-		_ = json.Unmarshal(h.Params[name], &text) // not text: its handler says so
-		return text
-	}
-	switch {
-	case h.State == hook.StateInvalid:
-		return ""
-	case h.Kind == hook.KindCommand && h.Command != nil:
-		rules, _ := json.Marshal(h.If) // strings cannot fail
-		key = append(key, string(rules), h.Command.Line)
-		if h.Command.Args != nil {
-			key = append(append(key, "args"), h.Command.Args...)
-		}
-		for _, name := range slices.Sorted(maps.Keys(h.Env)) {
-			key = append(key, "env", name, h.Env[name])
-		}
-	case h.Kind == hook.KindPrompt:
-		key = append(key, param("prompt"))
-	case h.Kind == hook.KindAgent:
-		key = append(key, strings.ReplaceAll(param("prompt"), "$ARGUMENTS", ""))
-	case h.Kind == hook.KindHTTP:
-		key = append(key, param("url"))
-	default:
-		return ""
-	}
-	return strings.Join(key, "\x00")
+// sameness is what dedupe knows a hook of a config file by. Hooks of which one
+// number is equal, and not 0, are the same.
+type sameness struct {
+	legacy int // within a scope: what the Claude Code protocol compares
+	whole  int // over all scopes: everything that decides what runs
 }
 
-// dedupe lets one hook run of those that are the same, as a map insertion would:
-// at the position of the first, with what the last declares. But a managed one
-// is not dropped for another's, nor one that decides for one that runs in the
-// background, and if any of them blocks on failure, the one that runs does.
-// Hooks that would not run have no twins: they can't take another's place.
+// sameKeys numbers keys, so that a dispatch compares numbers. The zero value is
+// ready to use.
+type sameKeys struct{ numbers map[string]int }
+
+func (k *sameKeys) number(key string) int {
+	if k.numbers == nil {
+		k.numbers = make(map[string]int)
+	}
+	n, ok := k.numbers[key]
+	if !ok {
+		n = len(k.numbers) + 1
+		k.numbers[key] = n
+	}
+	return n
+}
+
+// of returns what a hook is known by. Copies in different plugins stay apart. One
+// that is invalid is the same as no other.
+func (k *sameKeys) of(pkg string, h *hook.Hook) (s sameness) {
+	if h.State == hook.StateInvalid {
+		return s
+	}
+	if key := dialect.LegacyKey(h); key != "" {
+		s.legacy = k.number(h.Scope.String() + "\x00" + pkg + "\x00" + key)
+	}
+	if key, err := wholeKey(h); err == nil {
+		s.whole = k.number(pkg + "\x00" + key)
+	}
+	return s
+}
+
+// wholeKey has everything of a hook that decides what runs, and how. What only
+// says who declared it, when it is asked and what its failure means is left out:
+// both hooks are asked, and the stricter failure policy counts.
+func wholeKey(h *hook.Hook) (string, error) {
+	own := *h
+	own.ID, own.Name, own.Description, own.StatusMessage = "", "", "", ""
+	own.Scope, own.Source = 0, hook.Source{Dir: h.Source.Dir}
+	own.Event, own.Matcher, own.Syntax, own.Priority = "", "", "", 0
+	own.OnFailure, own.State, own.Why, own.Handler = "", "", "", nil
+	key, err := json.Marshal(&own)
+	return string(key), err
+}
+
+// dedupe lets one hook run of those that are the same. Within a scope it is as a
+// map insertion would have it, as in Claude Code: at the position of the first,
+// with what the last declares, but a hook that decides is not dropped for one in
+// the background. A hook of a nearer scope is dropped only if it is the same in
+// every respect. If any of them blocks on failure, the one that runs does. A hook
+// that would not run takes no place.
 func dedupe(hooks []pick) {
 	for first := range hooks {
-		if hooks[first].twin == "" || !hooks[first].run {
+		if !hooks[first].run || hooks[first].same == (sameness{}) {
 			continue
 		}
 		strict := hooks[first].blocks()
 		for i := first + 1; i < len(hooks); i++ {
-			if hooks[i].twin != hooks[first].twin || !hooks[i].run {
+			p := &hooks[i]
+			if !p.run {
 				continue
 			}
-			strict = strict || hooks[i].blocks()
-			if hooks[i].displaces(&hooks[first]) {
-				hooks[first], hooks[i] = hooks[i], hooks[first]
+			switch a, b := hooks[first].same, p.same; {
+			case a.legacy != 0 && a.legacy == b.legacy:
+				if !background(p.hook) || background(hooks[first].hook) {
+					hooks[first], hooks[i] = hooks[i], hooks[first]
+				}
+			case a.whole == 0 || a.whole != b.whole:
+				continue
 			}
-			hooks[i].drop(&hooks[first])
+			strict = strict || p.blocks() || hooks[first].blocks()
+			p.drop(&hooks[first])
 		}
 		if strict && !hooks[first].blocks() {
 			hooks[first].entry = hooks[first].strict()
@@ -76,19 +95,10 @@ func dedupe(hooks []pick) {
 
 func (p *pick) blocks() bool { return p.hook.OnFailure == hook.FailureBlock }
 
-// displaces reports whether p, which comes later, takes the place of its twin.
-func (p *pick) displaces(first *pick) bool {
-	if first.hook.Scope == hook.ScopeManaged && p.hook.Scope != hook.ScopeManaged {
-		return false
-	}
-	background := p.hook.Async || p.hook.AsyncRewake
-	return !background || first.hook.Async || first.hook.AsyncRewake
-}
-
-// drop lets p not run because its twin does.
-func (p *pick) drop(twin *pick) {
+// drop keeps p from running because the same hook does.
+func (p *pick) drop(runs *pick) {
 	p.run, p.why = false, "duplicate"
-	p.detail = fmt.Sprintf("it is the same as %s (%s:%d), which runs", twin.hook.ID, twin.hook.Source.Path, twin.hook.Source.Line)
+	p.detail = fmt.Sprintf("it is the same as %s (%s:%d), which runs", runs.hook.ID, runs.hook.Source.Path, runs.hook.Source.Line)
 }
 
 // blocking is the entry with on_failure = "block". All that is kept of the hook
@@ -97,31 +107,38 @@ func (e *entry) blocking() *entry {
 	h := *e.hook
 	h.OnFailure = hook.FailureBlock
 	return &entry{origin: e, hook: &h, declared: e.declared, spentAs: e.spentAs, handler: e.handler, state: e.state, why: e.why, event: e.event,
-		definition: e.definition, rival: e.rival, twin: e.twin,
+		definition: e.definition, over: e.over, same: e.same,
 		matcher: e.matcher, rules: e.rules, ruleProblems: e.ruleProblems, check: e.check, breaker: e.breaker, timeout: e.timeout}
 }
 
-// twins tells, at load, of hooks that are the same for each call: their matchers
-// are, too.
-func twins(entries []*entry) []hook.Diagnostic {
-	type call struct{ event, matcher, twin string }
+// duplicates reports, at load, hooks that are the same for each call: their
+// matchers and rules are, too.
+func duplicates(entries []*entry) []hook.Diagnostic {
+	type call struct {
+		event         hook.Event
+		matcher, rule string
+		same          sameness
+	}
 	firsts := make(map[call]*entry)
 	var notes []hook.Diagnostic
 	for _, e := range entries {
-		if e.twin == "" {
-			continue
-		}
-		at := call{string(e.event), e.hook.Matcher, e.twin}
-		first := firsts[at]
-		if first == nil {
-			firsts[at] = e
-			continue
-		}
-		if first.hook.Source.Path != e.hook.Source.Path { // within a file its reader says so
-			notes = append(notes, hook.Diagnostic{Severity: hook.SeverityInfo, Code: "duplicate_hook", Hook: e.hook.ID,
-				Path: e.hook.Source.Path, Line: e.hook.Source.Line,
-				Message: fmt.Sprintf("it is the same as %s (%s:%d): one of them runs", first.hook.ID, first.hook.Source.Path, first.hook.Source.Line),
-				Hint:    "remove one of them"})
+		for _, same := range []sameness{{legacy: e.same.legacy}, {whole: e.same.whole}} {
+			if same == (sameness{}) {
+				continue
+			}
+			at := call{e.event, e.hook.Matcher, e.hook.If.String(), same}
+			first := firsts[at]
+			if first == nil {
+				firsts[at] = e
+				continue
+			}
+			if first.hook.Source.Path != e.hook.Source.Path { // within a file its reader says so
+				notes = append(notes, hook.Diagnostic{Severity: hook.SeverityInfo, Code: "duplicate_hook", Hook: e.hook.ID,
+					Path: e.hook.Source.Path, Line: e.hook.Source.Line,
+					Message: fmt.Sprintf("it is the same as %s (%s:%d): one of them runs", first.hook.ID, first.hook.Source.Path, first.hook.Source.Line),
+					Hint:    "remove one of them"})
+				break
+			}
 		}
 	}
 	return notes

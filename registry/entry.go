@@ -26,8 +26,8 @@ type entry struct {
 	declared   *hook.Hook    // without the defaults of the settings
 	spentAs    string        // of one that runs once: its definition
 	definition *definition   // nil = registered from Go
-	rival      rival         // a nearer one takes its place while it is approved
-	twin       string        // what dedupe knows it by; "" = it has no twins
+	over       []*entry      // hooks that take its place while they can run, the nearest first
+	same       sameness      // what dedupe knows it by
 	strict     func() *entry // itself with on_failure = "block"
 	origin     *entry        // of such a one: what it is made of
 	copies     sync.Map      // folder of an approved copy → *hook.Hook

@@ -306,8 +306,7 @@ func refMissing(path string, ref dialect.Ref, why string) hook.Diagnostic {
 }
 
 // outdated says of a file of an older version whether anything else has taken
-// its place, and that it should. What could not switch its hooks off takes
-// nothing's place.
+// its place, and that it should. A file of a nearer scope does not.
 func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
 	if !c.legacy {
 		return nil, false
@@ -315,8 +314,7 @@ func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
 	note := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "deprecated", Path: c.path,
 		Message: "it is read because no settings of " + c.product + " have a hooks table", Hint: "move its hooks into settings.toml"}
 	for _, other := range all {
-		word := reach{scope: other.scope.Scope}
-		if other.product == c.product && !other.legacy && len(other.definitions) > 0 && other.disowned == "" && word.covers(c.scope.Scope) {
+		if other.product == c.product && !other.legacy && len(other.definitions) > 0 && other.disowned == "" && other.scope.Scope <= c.scope.Scope {
 			note.Code = "superseded"
 			note.Message = "it is not read: there are hooks in " + other.path
 			return []hook.Diagnostic{note}, true

@@ -90,26 +90,25 @@ func (r *Registry) arrange(l *loaded) *generation {
 			note(c.Configure(g.policy.Settings))
 		}
 	}
-	standing := make(map[*definition]bool, len(l.definitions))
+	var keys sameKeys
 	for _, d := range l.definitions {
 		for _, h := range d.hooks {
 			e := r.prepare(&g.policy, h)
 			e.definition = d
 			if d.config != nil {
-				e.twin = twinKey(d.scope.Package, e.hook)
+				e.same = keys.of(d.scope.Package, e.hook)
 			}
 			g.entries = append(g.entries, e)
-			standing[d] = standing[d] || e.stands()
 		}
 	}
-	rivals, notes := findRivals(l.definitions, standing)
+	over, notes := overriders(g.entries)
 	note(notes)
 	for _, e := range g.entries {
-		e.rival = rivals[e.definition]
+		e.over = over[e]
 		note(e.problems())
 	}
 	g.diagnostics = once(g.diagnostics)
-	note(twins(g.entries))
+	note(duplicates(g.entries))
 	g.diagnostics = once(g.diagnostics)
 	return g
 }

@@ -266,7 +266,8 @@ priority = 1000000
 	}
 }
 
-// Even with nothing else switched off, twins and names of others change nothing.
+// Even with nothing else switched off, a hook of a nearer scope that does the same
+// changes nothing: one that differs in any respect runs as well.
 func TestManagedGuardIsNoTwinsToDisplace(t *testing.T) {
 	needsRoot(t)
 	opts := machine(t, "")
@@ -277,7 +278,7 @@ func TestManagedGuardIsNoTwinsToDisplace(t *testing.T) {
 	write(t, filepath.Join(opts.Workspace, ".claude", "settings.json"), guard)
 	reg := open(t, opts)
 	approve(t, reg)
-	want := []string{"managed/settings.json:PreToolUse[0].0 blocked", "user/settings.json:PreToolUse[0].0 skipped", "project/claude/settings.json:PreToolUse[0].0 skipped"}
+	want := []string{"managed/settings.json:PreToolUse[0].0 blocked", "user/settings.json:PreToolUse[0].0 blocked", "project/claude/settings.json:PreToolUse[0].0 skipped"}
 	if diff := cmp.Diff(want, ids(dispatch(t, reg, bash("ls")))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

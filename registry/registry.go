@@ -108,10 +108,9 @@ func (r *Registry) List() []Listed {
 		entries = sessions.join(slices.Clone(entries), nil)
 	}
 	list := make([]Listed, len(entries))
-	var seen leaders
 	for i, e := range entries {
 		l := Listed{Hook: e.hook, Breaker: e.breaker.Snapshot(), Timeout: e.timeout}
-		l.State, l.Why, _ = e.standing(&seen)
+		l.State, l.Why, _ = e.standing(nil)
 		if l.State == hook.StateReady {
 			if v := e.check.Verdict(); !v.Eligible {
 				l.State, l.Why = hook.StateIneligible, v.Why

@@ -3,9 +3,11 @@ package registry_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
@@ -34,23 +36,59 @@ func put(t *testing.T, dir, archive string) {
 	}
 }
 
-func TestF10NearerScopeShadowsButNeverAManagedHook(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("managed hooks must be root's: run as root to see them run")
-	}
+// Hooks of one name in several scopes all run, and so do those of one folder. Of
+// two folders that the operator named, the later one's hook takes the place of the
+// earlier one's where it is asked about as much.
+func TestF10OnlyALaterDirOverridesAHookOfItsName(t *testing.T) {
+	needsRoot(t)
 	opts := scopes(t)
 	put(t, filepath.Join(opts.ManagedDir, "hooks"), denies("guard"))
 	put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
-	dir := tree(t, denies("a")+denies("b"))
-	opts.Dirs = []string{dir}
+	opts.Dirs = []string{tree(t, denies("a")), tree(t, denies("b")+denies("c"))}
 	reg := open(t, opts)
 	var got []string
 	for _, l := range reg.List() {
 		got = append(got, l.Hook.ID+" "+filepath.Base(l.Hook.Source.Dir)+" "+string(l.State))
 	}
-	want := []string{"managed/guard guard ready", "user/guard guard shadowed", "dir/guard a ready", "dir/guard b shadowed"}
-	if diff := cmp.Diff(want, got); diff != "" {
+	want := []string{"managed/guard guard ready", "user/guard guard ready", "dir/guard a shadowed", "dir/guard b ready", "dir/guard c ready"}
+	if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	out := dispatch(t, reg, bash("ls"))
+	blocked := 0
+	for _, r := range out.Results {
+		if r.Status == hook.StatusBlocked {
+			blocked++
+		}
+	}
+	if blocked != 4 {
+		t.Errorf("%d block: %v", blocked, ids(out))
+	}
+}
+
+// What would not be asked about a call, or not decide it, overrides nothing that
+// does, although the operator named its folder.
+func TestLaterDirThatIsAskedLessOverridesNothing(t *testing.T) {
+	for name, keys := range map[string]string{
+		"another event":     "event = \"Stop\"",
+		"another matcher":   "event = \"PreToolUse\"\nmatcher = \"Write\"",
+		"another syntax":    "event = \"PreToolUse\"\nmatcher = \"Bas.\"",
+		"a rule":            "event = \"PreToolUse\"\nif = \"Bash(rm *)\"",
+		"in the background": "event = \"PreToolUse\"\nasync = true",
+		"once":              "event = \"PreToolUse\"\nonce = true",
+		"switched off":      "event = \"PreToolUse\"\nenabled = false",
+		"broken":            "event = \"PreToolUse\"\ntimeout = \"soon\"",
+		"a missing program": "event = \"PreToolUse\"\nrequires.bins = [\"no-such-program-here\"]",
+		"a broken matcher":  "event = \"PreToolUse\"\nmatcher = \"Ba(sh\"",
+	} {
+		for _, matcher := range []string{"", "matcher = \"Bash\"\n"} {
+			near := "-- guard/HOOK.md --\n+++\ncommand = \"true\"\n" + keys + "\n+++\n"
+			far := "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"exit 2\"\n" + matcher + "+++\n"
+			out := dispatch(t, open(t, only(tree(t, far), tree(t, near))), bash("ls"))
+			if out.Verdict != hook.Deny {
+				t.Errorf("%s: %v %v", name, out.Verdict, ids(out))
+			}
+		}
 	}
 }
 
@@ -181,9 +219,73 @@ func TestF7UnapprovedHookSwitchesNoneOfItsNameOff(t *testing.T) {
 	}
 	want("unapproved", "user/guard blocked", "project/guard skipped untrusted")
 	approve(t, reg)
-	want("approved", "user/guard skipped", "project/guard blocked")
+	want("approved", "user/guard blocked", "project/guard blocked")
 	if err := os.WriteFile(filepath.Join(hooks, "guard", "added"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	want("edited", "user/guard blocked", "project/guard skipped untrusted")
+}
+
+// An approved hook of a workspace that bears the name of the user's guard leaves
+// it in force, whatever it declares.
+func TestApprovedHookOfTheSameNameLeavesTheUsersGuardInForce(t *testing.T) {
+	for name, keys := range map[string]string{
+		"the same":          "event = \"PreToolUse\"",
+		"another event":     "event = \"Stop\"",
+		"another matcher":   "event = \"PreToolUse\"\nmatcher = \"Write\"",
+		"a rule":            "event = \"PreToolUse\"\nif = \"Bash(rm *)\"",
+		"a missing program": "event = \"PreToolUse\"\nrequires.bins = [\"no-such-program-here\"]",
+		"in the background": "event = \"PreToolUse\"\nasync = true",
+		"switched off":      "event = \"PreToolUse\"\nenabled = false",
+		"first in order":    "event = \"PreToolUse\"\npriority = 100",
+	} {
+		for _, scope := range []string{".tenterhook", ".tenterhook/local"} {
+			opts := scopes(t)
+			opts.StateDir = t.TempDir()
+			put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
+			put(t, filepath.Join(opts.Workspace, scope, "hooks"), "-- guard/HOOK.md --\n+++\nname = \"guard\"\ncommand = \"true\"\n"+keys+"\n+++\n")
+			reg := open(t, opts)
+			approve(t, reg)
+			out := dispatch(t, reg, bash("ls"))
+			if out.Verdict != hook.Deny || out.Results[0].Hook.ID != "user/guard" || out.Results[0].Status != hook.StatusBlocked {
+				t.Errorf("%s, %s: %v %v", name, scope, out.Verdict, ids(out))
+			}
+		}
+	}
+}
+
+// An approved copy of the user's guard in a workspace that differs in anything
+// that decides what runs leaves it in force.
+func TestApprovedCopyLeavesTheUsersGuardInForce(t *testing.T) {
+	const guard = `"command": "exit 2"`
+	for _, differs := range []string{`"timeout": 0.01`, `"shell": "powershell"`, `"worker": true`, `"async": true`, `"asyncRewake": true`, `"once": true`,
+		`"env": {"PATH": "/nowhere"}`, `"args": ["x"]`, `"protocol": "moltis"`, `"rewrites": true`, `"onFailure": "continue"`, `"statusMessage": "x"`,
+		`"requires": {"envs": ["HOME"]}`, `"breaker": {"failures": 1}`, `"if": "Bash(ls)"`} {
+		opts := machine(t, "")
+		write(t, filepath.Join(opts.UserDir, "settings.json"), entry(guard))
+		write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), entry(guard+", "+differs))
+		reg := open(t, opts)
+		approve(t, reg)
+		for range 2 { // a hook that runs once has run the second time
+			out := dispatch(t, reg, bash("ls"))
+			if out.Verdict != hook.Deny || out.Results[0].Hook.Scope != hook.ScopeUser || out.Results[0].Status != hook.StatusBlocked {
+				t.Errorf("%s: %v %v", differs, out.Verdict, ids(out))
+			}
+		}
+	}
+}
+
+// A copy that blocks on failure makes the user's hook do so: a nearer scope may be
+// stricter.
+func TestApprovedCopyMayMakeTheUsersHookStricter(t *testing.T) {
+	opts := machine(t, "")
+	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "exit 3"`))
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), entry(`"command": "exit 3", "onFailure": "block"`))
+	reg := open(t, opts)
+	approve(t, reg)
+	out := dispatch(t, reg, bash("ls"))
+	want := []string{"user/settings.json:PreToolUse[0].0 failed exit", "project/settings.json:PreToolUse[0].0 skipped"}
+	if diff := cmp.Diff(want, ids(out)); diff != "" || out.Verdict != hook.Deny {
+		t.Errorf("%v -want +got:\n%s", out.Verdict, diff)
+	}
 }

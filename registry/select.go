@@ -134,13 +134,12 @@ func (r *Registry) pick(v view, in hook.Input, asked func(*entry) bool) []pick {
 		return nil
 	}
 	var call *match.Call
-	var seen leaders
 	hooks := make([]pick, len(found))
 	for i, e := range found {
 		if len(e.rules) > 0 && call == nil {
 			call = r.matchCall(in)
 		}
-		hooks[i] = r.consider(e, in, call, &seen, v.from, asked != nil && asked(e))
+		hooks[i] = r.consider(e, in, call, v.from, asked != nil && asked(e))
 	}
 	dedupe(hooks)
 	return hooks
@@ -148,7 +147,7 @@ func (r *Registry) pick(v view, in hook.Input, asked func(*entry) bool) []pick {
 
 // consider decides whether a hook whose matcher fits runs. again reports that
 // this dispatch has asked it already.
-func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *leaders, from *Caller, again bool) pick {
+func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, from *Caller, again bool) pick {
 	p := pick{entry: e, concerned: true}
 	switch takesIf := hook.Info(e.event).TakesIf; {
 	case len(e.rules) == 0:
@@ -167,7 +166,7 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, seen *lea
 		p.why, p.detail, p.failure = string(hook.StateInvalid), err.Error(), hook.FailureInvalid
 		return p
 	}
-	state, why, verdict := e.standing(seen)
+	state, why, verdict := e.standing(from)
 	if state != hook.StateReady {
 		p.why, p.detail, p.failure = string(state), why, stateFailure(state)
 		p.hint = verdict.Hint

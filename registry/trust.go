@@ -75,86 +75,55 @@ func (r *Registry) needApproval(d *definition) {
 	d.guard = trust.NewGuard(*d.subject, r.stores...)
 }
 
-// approved reports whether nothing, or an approval, lets the definition run.
-func (d *definition) approved() bool { return d.guard == nil || d.guard.Check().Approved }
-
-// stands reports whether a hook's definition can take the place of another of
-// its name: one that cannot run can't, or it would switch that one off. One that
-// switches itself off can.
-func (e *entry) stands() bool {
-	return e.state == hook.StateReady || e.state == hook.StateDisabled && !e.gated
-}
-
-// rival is a place among the hook folders of one name that can run, the nearest
-// first: those of a later scope, of a folder that was named later, and in one
-// folder those before it. The first of them that may run now is meant.
-type rival struct {
-	group []*definition
-	at    int
-}
-
-// findRivals finds the hook folders that share their names. Nothing takes a
-// managed one's place, and packages have names of their own.
-func findRivals(definitions []*definition, standing map[*definition]bool) (map[*definition]rival, []hook.Diagnostic) {
-	named, order := make(map[string][]*definition), make(map[string]int)
-	for _, d := range definitions {
-		if _, ok := order[d.scope.Dir]; !ok {
-			order[d.scope.Dir] = len(order)
-		}
-		if name := d.scope.Package + "\x00" + d.hooks[0].Name; d.config == nil && standing[d] && d.scope.Scope != hook.ScopeManaged {
-			named[name] = append(named[name], d)
+// overriders finds, for each hook of the --dir folders, the hooks that may take
+// its place, the nearest first: those of the same name in a folder that was named
+// later, which listen to all that it listens to. Nothing else overrides: a hook of
+// a farther scope always runs beside the nearer ones.
+func overriders(entries []*entry) (map[*entry][]*entry, []hook.Diagnostic) {
+	named := make(map[string][]*entry)
+	for _, e := range entries {
+		if e.definition.config == nil && e.hook.Scope == hook.ScopeDir {
+			named[e.hook.Name] = append(named[e.hook.Name], e)
 		}
 	}
-	rivals := make(map[*definition]rival)
-	for _, group := range named {
-		slices.SortStableFunc(group, func(a, b *definition) int {
-			return cmp.Or(cmp.Compare(b.scope.Scope, a.scope.Scope), cmp.Compare(order[b.scope.Dir], order[a.scope.Dir]))
-		})
-		for i, d := range group {
-			rivals[d] = rival{group, i}
-		}
-	}
+	over := make(map[*entry][]*entry)
 	var notes []hook.Diagnostic
-	for _, far := range definitions {
-		if r := rivals[far]; r.at > 0 {
-			notes = append(notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "shadowed", Hook: far.hooks[0].ID, Path: far.path,
-				Message: fmt.Sprintf("another hook is named %q too: %s", far.hooks[0].Name, r.group[0].path), Hint: "rename one of them if both are wanted"})
+	for _, far := range entries {
+		for _, near := range slices.Backward(named[far.hook.Name]) {
+			if far.hook.Scope == hook.ScopeDir && near.definition.scope.Dir == far.definition.scope.Dir {
+				break
+			}
+			if near.overrides(far) {
+				over[far] = append(over[far], near)
+			}
+		}
+		if len(over[far]) > 0 {
+			notes = append(notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "shadowed", Hook: far.hook.ID, Path: far.hook.Source.Path,
+				Message: fmt.Sprintf("another hook is named %q too: %s", far.hook.Name, over[far][0].hook.Source.Path), Hint: "rename one of them if both are wanted"})
 		}
 	}
-	return rivals, notes
+	return over, notes
 }
 
-// leaders remembers, for one look at all hooks, which of some rivals is the
-// first that is approved, by the nearest of them.
-type leaders map[*definition]int
-
-// shadower is a nearer definition of the same name, if one may run now: one
-// that nobody approved switches nothing off.
-func (l *leaders) shadower(r rival) *definition {
-	if r.at == 0 {
-		return nil
-	}
-	first, ok := (*l)[r.group[0]]
-	if !ok {
-		if *l == nil {
-			*l = make(leaders)
-		}
-		first = slices.IndexFunc(r.group, (*definition).approved)
-		(*l)[r.group[0]] = first
-	}
-	if first < 0 || first >= r.at {
-		return nil
-	}
-	return r.group[first]
+// overrides reports whether e, of a folder named later, takes the place of far:
+// it is asked about everything that far is asked about.
+func (e *entry) overrides(far *entry) bool {
+	near, was := e.hook, far.hook
+	return e.state == hook.StateReady && e.event == far.event && was.Scope == near.Scope &&
+		(near.Matcher == "" || near.Matcher == was.Matcher && near.Syntax == was.Syntax) &&
+		(len(near.If) == 0 || slices.Equal(near.If, was.If)) &&
+		(!background(near) || background(was)) && (!near.Once || was.Once)
 }
 
 // standing is the state of a loaded hook as of now, approval and names included.
-func (e *entry) standing(seen *leaders) (state hook.State, why string, verdict trust.Verdict) {
+func (e *entry) standing(from *Caller) (state hook.State, why string, verdict trust.Verdict) {
 	if e.state != hook.StateReady || e.definition == nil {
 		return e.state, e.why, verdict
 	}
-	if near := seen.shadower(e.rival); near != nil {
-		return hook.StateShadowed, fmt.Sprintf("shadowed by %s in %s", near.hooks[0].ID, near.path), verdict
+	for _, near := range e.over {
+		if near.check.VerdictIn(from.lookup()).Eligible && near.matcher.Valid() == nil {
+			return hook.StateShadowed, fmt.Sprintf("overridden by %s in %s", near.hook.ID, near.hook.Source.Path), verdict
+		}
 	}
 	if e.definition.guard != nil {
 		if verdict = e.definition.guard.Check(); !verdict.Approved {
