@@ -240,40 +240,59 @@ func (d *document) add(c *hujson.Value, item string) error {
 	return d.splice(last.end, last.end+len(comments), ","+comments+gap+item)
 }
 
-// remove takes the item at an index out of an object or an array.
+// remove takes the item at an index out of an object or an array, with the white
+// space in front of it where that is possible, and leaves comments.
 func (d *document) remove(c *hujson.Value, index int) error {
-	kids := spans(c)
+	kids, open := spans(c), c.StartOffset
 	it := kids[index]
 	before := len(strings.TrimRight(string(d.text[:it.start]), blank)) // where the text before it ends
-	saved := *d
+	var cuts []cut
 	switch {
-	case len(kids) == 1:
-		rest := string(d.text[it.end : c.EndOffset-1])
-		end := it.end
-		if before == c.StartOffset+1 && strings.TrimSpace(rest) == "" {
-			end = c.EndOffset - 1
+	case index < len(kids)-1:
+		behind := string(d.text[it.end:it.comma])
+		if index == 0 && behind == "" && strings.TrimSpace(string(d.text[it.comma+1:kids[1].start])) == "" {
+			cuts = append(cuts, cut{it.start, kids[1].start, ""})
 		}
-		if err := d.splice(before, end, ""); err == nil {
-			return nil
-		}
-	case index == 0:
-		end := it.comma + 1
-		if next := kids[1].start; strings.TrimSpace(string(d.text[end:next])) == "" && it.end == it.comma {
-			return d.splice(it.start, next, "")
-		}
-		return d.splice(it.start, end, string(d.text[it.end:it.comma]))
-	default:
+		cuts = append(cuts, cut{before, it.comma + 1, behind}, cut{it.start, it.comma + 1, behind})
+	case index > 0:
 		comma := kids[index-1].comma
-		text := string(d.text[comma+1 : before])
-		if before <= comma {
-			text = ""
+		between := ""
+		if before > comma {
+			between = string(d.text[comma+1 : before])
 		}
-		if err := d.splice(comma, it.end, text); err == nil {
+		cuts = append(cuts, cut{comma, it.end, between}, cut{comma, it.end, string(d.text[comma+1 : it.start])})
+	default:
+		if end := c.EndOffset - 1; before == open+1 && strings.TrimSpace(string(d.text[it.end:end])) == "" {
+			cuts = append(cuts, cut{before, end, ""})
+		}
+		cuts = append(cuts, cut{before, it.end, ""}, cut{it.start, it.end, ""})
+	}
+	saved := *d
+	for _, k := range cuts {
+		if d.splice(k.start, k.end, k.with) == nil && d.holds(open, len(kids)-1) {
 			return nil
+		}
+		*d = saved
+	}
+	return fmt.Errorf("%d: the entry cannot be removed without changing what is around it; remove it by hand", d.line(it.start))
+}
+
+// cut is a part of the text and what takes its place.
+type cut struct {
+	start, end int
+	with       string
+}
+
+// holds reports whether the object or array at an offset has so many items and
+// no comma behind the last.
+func (d *document) holds(open, items int) bool {
+	for v := range d.root.All() {
+		if v.StartOffset == open && (v.Value.Kind() == '{' || v.Value.Kind() == '[') {
+			kids := spans(v)
+			return len(kids) == items && (items == 0 || commaIn(d.text, kids[items-1].end, v.EndOffset-1) < 0)
 		}
 	}
-	*d = saved
-	return d.splice(it.start, it.end, "") // leaves white space, or fails
+	return false
 }
 
 // bytes is the whole file.
