@@ -28,6 +28,10 @@ type Call struct {
 	err      error
 	parse    sync.Once
 	commands []*command
+	other    sync.Once
+	others   []*line // of tools without a command
+	links    sync.Mutex
+	linked   map[string]string // paths that were followed through links; guarded by links
 }
 
 // field is one member of the tool's input. A key may occur more than once, and
@@ -198,4 +202,104 @@ func scalars(raw json.RawMessage) []string {
 		return nil
 	}
 	return []string{string(raw)}
+}
+
+// inputText is a string of the tool's input.
+type inputText struct{ key, value string }
+
+// prose are keys of the input that hold text, not a path or a command.
+var prose = wordSet("content new_string old_string new_source description prompt query")
+
+// inputTexts returns the strings of the input, at any depth, but prose.
+func (c *Call) inputTexts() (texts []inputText, ok bool) {
+	fields, err := c.members()
+	if err != nil {
+		return nil, false
+	}
+	var walk func(key string, raw json.RawMessage, depth int)
+	walk = func(key string, raw json.RawMessage, depth int) {
+		if prose[strings.ToLower(key)] || depth > maxNested {
+			return
+		}
+		if s, isText := decodeText(raw); isText {
+			texts = append(texts, inputText{key, s})
+			return
+		}
+		if inner, err := decodeObject(raw); err == nil {
+			for _, f := range inner {
+				walk(f.key, f.value, depth+1)
+			}
+			return
+		}
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) == nil {
+			for _, item := range items {
+				walk(key, item, depth+1)
+			}
+		}
+	}
+	for _, f := range fields {
+		walk(f.key, f.value, 0)
+	}
+	return texts, true
+}
+
+// lines returns the shell lines of the call: the command of Bash, and of any
+// other tool each string of the input that may be one. A list of strings is
+// taken for the words of a command.
+func (c *Call) lines() []*line {
+	if c.ToolName == "Bash" {
+		var lines []*line
+		for _, cmd := range c.shellTexts() {
+			lines = append(lines, cmd.line)
+		}
+		if _, ok := c.texts("command"); ok {
+			return lines
+		}
+	}
+	c.other.Do(func() {
+		texts, ok := c.inputTexts()
+		if !ok {
+			c.others = append(c.others, &line{unread: "is no JSON object"})
+		}
+		for _, text := range texts {
+			file, _ := parseShell(text.value)
+			c.others = append(c.others, readLine(text.value, file, c.Cwd, c.Home))
+		}
+		fields, _ := c.members()
+		for _, f := range fields {
+			c.wordLists(f.value, 0)
+		}
+	})
+	return c.others
+}
+
+// wordLists reads each list of strings as a command.
+func (c *Call) wordLists(raw json.RawMessage, depth int) {
+	if depth > maxNested {
+		return
+	}
+	if inner, err := decodeObject(raw); err == nil {
+		for _, f := range inner {
+			c.wordLists(f.value, depth+1)
+		}
+		return
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil || len(items) == 0 {
+		return
+	}
+	words := make([]string, 0, len(items))
+	for _, item := range items {
+		if s, ok := decodeText(item); ok {
+			words = append(words, s)
+		} else {
+			c.wordLists(item, depth+1)
+		}
+	}
+	if len(words) == len(items) && words[0] != "" {
+		r := newLineReader(strings.Join(words, " "), c.Cwd, c.Home, variables{})
+		r.command(words, stream{})
+		c.others = append(c.others, r.line)
+	}
 }

@@ -22,6 +22,7 @@ type pathRule struct {
 	whole      glob
 	everywhere bool
 	raw        glob // caliban's glob over the path, or nil
+	strict     bool // links are not followed
 }
 
 type base uint8
@@ -35,7 +36,7 @@ const (
 
 func newPathRule(content string, f form) pathRule {
 	p := strings.ToLower(content)
-	r := pathRule{source: content}
+	r := pathRule{source: content, strict: f.strict}
 	if f.anywhere {
 		r.raw = compileGlob("*"+p+"*", true)
 		return r
@@ -127,10 +128,32 @@ func (r pathRule) matchPath(c *Call, name string) string {
 	if strings.HasPrefix(name, "~/") && c.Home != "" {
 		name = c.Home + name[1:]
 	}
-	file, ok := absolute(name, c.Cwd)
+	given, ok := slashedPath(name, c.Cwd)
 	if !ok {
 		return unknown
 	}
+	if by := r.matchFile(c, strings.ToLower(path.Clean(given))); by != "" || r.strict {
+		return by
+	}
+	if direct := throughProc(path.Clean(given), c.Cwd); direct != path.Clean(given) {
+		given = direct
+		if by := r.matchFile(c, strings.ToLower(given)); by != "" {
+			return by
+		}
+	}
+	// Links below the base lead out of it, and links elsewhere into it; the base
+	// may be reached through one as well.
+	if to := c.resolved(given); to != "" {
+		if by := r.matchFile(c, strings.ToLower(to)); by != "" {
+			return ", a link to " + excerpt(to) + "," + by
+		}
+	}
+	return ""
+}
+
+// matchFile returns why an absolute path in lower case matches, or "".
+func (r pathRule) matchFile(c *Call, file string) string {
+	const unknown = " cannot be placed: a directory is not known, so it runs"
 	var dir string
 	switch r.base {
 	case baseCwd:
@@ -145,13 +168,19 @@ func (r pathRule) matchPath(c *Call, name string) string {
 	if r.raw != nil && r.raw.match(file) || r.whole != nil && r.whole.match(file) || r.everywhere && r.covers(strings.TrimPrefix(file, "/")) {
 		return " matches " + excerpt(r.source)
 	}
-	dir, ok = absolute(dir, "")
+	given, ok := slashedPath(dir, "")
 	if !ok {
 		return unknown
 	}
-	rel, ok := below(dir, file)
-	if ok && r.covers(rel) {
-		return " matches " + excerpt(r.source)
+	bases := []string{given}
+	if to := c.resolved(given); to != "" && !r.strict {
+		bases = append(bases, to)
+	}
+	for _, base := range bases {
+		base = path.Clean(base)
+		if rel, ok := below(strings.ToLower(base), file); ok && r.covers(rel) {
+			return " matches " + excerpt(r.source)
+		}
 	}
 	return ""
 }
@@ -161,9 +190,9 @@ func (r pathRule) covers(rel string) bool {
 	return r.within != "" && (doublestar.MatchUnvalidated(r.within, rel) || doublestar.MatchUnvalidated(r.within+"/**", rel))
 }
 
-// absolute normalises a path: clean, slashes forward, lower case, and C:\x as
-// /c/x. A relative path is taken from cwd.
-func absolute(name, cwd string) (string, bool) {
+// slashedPath makes a path absolute, with slashes forward and C:\x as /c/x. A
+// relative path is taken from cwd.
+func slashedPath(name, cwd string) (string, bool) {
 	name = slashed(name)
 	if !strings.HasPrefix(name, "/") {
 		if cwd = slashed(cwd); !strings.HasPrefix(cwd, "/") {
@@ -171,7 +200,7 @@ func absolute(name, cwd string) (string, bool) {
 		}
 		name = cwd + "/" + name
 	}
-	return strings.ToLower(path.Clean(name)), true
+	return name, true
 }
 
 func slashed(name string) string {

@@ -260,11 +260,7 @@ func (r *lineReader) xargs(args []string, in stream, via string) {
 
 // findRuns reads find … -exec git push {} \; and its like.
 func (r *lineReader) findRuns(args []string, in stream, via string) {
-	starts, filtered := findStarts(args)
-	found := starts[0]
-	if filtered {
-		found += "/" + wildWordText
-	}
+	starts, below := findFound(args)
 	for i, a := range args {
 		switch a {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -276,13 +272,9 @@ func (r *lineReader) findRuns(args []string, in stream, via string) {
 				if !r.charge(rest) {
 					return
 				}
-				found = one
-				if filtered {
-					found += "/" + wildWordText
-				}
 				words := slices.Clone(rest)
 				for k := range words {
-					words[k] = strings.ReplaceAll(words[k], "{}", found)
+					words[k] = strings.ReplaceAll(words[k], "{}", one+below)
 				}
 				if j < maxChoices {
 					r.carried(words, stream{}, does, via)
@@ -314,6 +306,25 @@ func findStarts(args []string) (starts []string, filtered bool) {
 		starts = []string{"."}
 	}
 	return starts, filtered
+}
+
+// findFound returns where find begins, and what a path that it finds has behind
+// that, "" if it finds the start itself.
+func findFound(args []string) (starts []string, below string) {
+	starts, filtered := findStarts(args)
+	if !filtered {
+		return starts, ""
+	}
+	below = "/" + wildWordText
+	for i, a := range args {
+		switch {
+		case a == "-o" || a == "-or" || a == ",":
+			return starts, "/" + wildWordText
+		case (a == "-name" || a == "-iname") && i+1 < len(args) && (i == 0 || args[i-1] != "!" && args[i-1] != "-not"):
+			below = "/" + wildWordText + shellPattern(args[i+1])
+		}
+	}
+	return starts, below
 }
 
 // commandStarts returns where the command may begin behind the options.

@@ -111,7 +111,7 @@ func (p *ruleParser) parse(s string) {
 	}
 	if tool, content, ok := splitCall(s); ok {
 		p.setTool(tool)
-		p.setArgument(content, form{raw: p.opts.Caliban})
+		p.setArgument(content, form{raw: p.opts.Caliban, strict: p.opts.StrictCompat})
 		p.diagnoseContent(content)
 		return
 	}
@@ -135,6 +135,7 @@ func (p *ruleParser) parse(s string) {
 type form struct {
 	raw      bool // caliban's: ? is a wildcard, and the text counts as it stands
 	anywhere bool // caliban's ~: not anchored
+	strict   bool // as Claude Code was seen to match
 }
 
 // setTool makes the rule one for a tool, and for the tools of an MCP server.

@@ -16,8 +16,7 @@ type stream struct {
 	present bool     // there is one
 	known   bool     // text is all of it
 	text    string   //
-	below   []string // it names files at or below these: the output of find
-	all     bool     // and it names each of them
+	below   []string // it names these, which may have wild parts: the output of find
 }
 
 // values returns what a substitution becomes.
@@ -28,7 +27,7 @@ func (s stream) values(quoted bool) []value {
 	case len(s.below) > 0:
 		var vals []value
 		for _, dir := range s.below {
-			vals = append(vals, value{fields: []string{dir + "/" + wildWordText}})
+			vals = append(vals, value{fields: []string{dir}})
 		}
 		return vals
 	}
@@ -42,14 +41,8 @@ func (s stream) items() []string {
 		if items := strings.Fields(s.text); len(items) <= maxFields {
 			return items
 		}
-	case s.all:
-		return s.below
 	case len(s.below) > 0:
-		items := make([]string, len(s.below))
-		for i, dir := range s.below {
-			items[i] = dir + "/" + wildWordText
-		}
-		return items
+		return s.below
 	}
 	return []string{wildWordsText}
 }
@@ -77,6 +70,8 @@ func (r *lineReader) writes(words []string, in stream) stream {
 		if len(args) > 1 && isOption(args[0]) && strings.ContainsAny(args[0], "vVpP") {
 			return stream{present: true, known: true, text: args[len(args)-1]}
 		}
+	case "mktemp":
+		return stream{present: true, below: []string{"/tmp/tmp." + wildWordText}}
 	case "pwd":
 		return stream{present: true, known: true, text: r.cwd}
 	case "base64":
@@ -84,8 +79,12 @@ func (r *lineReader) writes(words []string, in stream) stream {
 			return decoded(in.text)
 		}
 	case "find":
-		starts, filtered := findStarts(args)
-		return stream{present: true, below: starts, all: !filtered}
+		starts, below := findFound(args)
+		found := make([]string, len(starts))
+		for i, start := range starts {
+			found[i] = start + below
+		}
+		return stream{present: true, below: found}
 	case "sort", "uniq", "head", "tail", "grep":
 		return stream{present: true, below: in.below}
 	case "sudo", "env", "command ", "builtin":

@@ -2,17 +2,19 @@ package match
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // TouchMode says in which way a call names a file.
 type TouchMode uint8
 
 const (
-	Touch  TouchMode = iota // in any way
-	Read                    // its content may be read, copied or sent
-	Write                   // it may be made, changed or deleted
-	Delete                  // it may be deleted, with what lies below it
+	Touch TouchMode = iota // in any way
+	Read                   // its content may be read, copied or sent
+	Write                  // it may be made, changed or deleted
 )
 
 // TouchOptions say how path patterns are read. The zero value is right.
@@ -32,7 +34,26 @@ const ProblemTouchPattern = "path-pattern"
 // below it too. The case of letters does not matter. A pattern behind "!" takes
 // away what it matches, wherever it stands in the list.
 type Touches struct {
-	patterns []string
+	patterns []touchPattern
+	placed   sync.Map // home and workspace → []placedPattern
+}
+
+// touchPattern is one pattern as it was written.
+type touchPattern struct {
+	source string
+	not    bool
+	base   base
+	rest   string // below the base
+}
+
+// placedPattern is a pattern for absolute paths in lower case.
+type placedPattern struct {
+	source string
+	not    bool
+	glob   glob   // for the path
+	below  glob   // for what lies below it
+	key    string // a part without wildcards that each such path has
+	dir    string // the directory above all of them; "" if that is any
 }
 
 // ParseTouches reads path patterns. It never fails: a pattern that can match
@@ -40,61 +61,135 @@ type Touches struct {
 func ParseTouches(patterns []string, _ TouchOptions) (*Touches, []Problem) {
 	t := &Touches{}
 	var problems []Problem
-	for _, p := range patterns {
-		if strings.TrimPrefix(p, "!") == "" {
-			problems = append(problems, Problem{ProblemTouchPattern, fmt.Sprintf("path pattern %q is empty, so it matches nothing", p), `write a path such as "~/.ssh/**"`})
+	for _, source := range patterns {
+		p := touchPattern{source: source}
+		text := strings.ToLower(slashed(strings.TrimSpace(source)))
+		text, p.not = strings.CutPrefix(text, "!")
+		switch {
+		case text == "":
+			problems = append(problems, Problem{ProblemTouchPattern,
+				fmt.Sprintf("path pattern %q is empty, so it matches nothing", source), `write a path such as "~/.ssh/**"`})
 			continue
+		case text == "~" || strings.HasPrefix(text, "~/"):
+			p.base, text = baseHome, strings.TrimPrefix(text[1:], "/")
+		case strings.HasPrefix(text, "/"):
+			p.base, text = baseRoot, strings.TrimLeft(text, "/")
+		case !strings.Contains(strings.TrimSuffix(text, "/"), "/"):
+			p.base, text = baseRoot, "**/"+text
+		case strings.HasPrefix(text, "**/"):
+			p.base = baseRoot
+		default:
+			p.base, text = baseWorkspace, strings.TrimPrefix(text, "./")
 		}
+		p.rest = strings.TrimSuffix(strings.TrimSuffix(text, "/**"), "/")
 		t.patterns = append(t.patterns, p)
 	}
 	return t, problems
+}
+
+// place makes the patterns ones for absolute paths of a call.
+func (t *Touches) place(c *Call) []placedPattern {
+	key := c.Home + "\x00" + c.Workspace
+	if list, ok := t.placed.Load(key); ok {
+		return list.([]placedPattern)
+	}
+	list := make([]placedPattern, len(t.patterns))
+	for i, p := range t.patterns {
+		dir := ""
+		switch p.base {
+		case baseHome:
+			dir = homeOf(c)
+		case baseWorkspace:
+			dir = c.Workspace
+		}
+		list[i] = placePattern(p, strings.TrimRight(strings.ToLower(path.Clean("/"+slashed(dir))), "/"))
+	}
+	t.placed.Store(key, list)
+	return list
+}
+
+func homeOf(c *Call) string {
+	if c.Home == "" {
+		return unknownHome
+	}
+	return slashed(c.Home)
+}
+
+func placePattern(p touchPattern, dir string) placedPattern {
+	placed := placedPattern{source: p.source, not: p.not}
+	var g glob
+	for i := range len(dir) {
+		g = append(g, int16(dir[i]))
+	}
+	g = append(g, '/')
+	placed.glob = append(g, pathGlob(p.rest)...)
+	if p.rest == "" { // the directory itself
+		placed.glob = g[:len(g)-1]
+	}
+	placed.below = append(slices.Clone(placed.glob), '/', anyText)
+	fixed := p.rest
+	if i := strings.IndexAny(fixed, "*?["); i >= 0 {
+		fixed = fixed[:strings.LastIndexByte(fixed[:i], '/')+1]
+	}
+	placed.dir = strings.TrimSuffix(dir+"/"+fixed, "/")
+	for part := range strings.FieldsFuncSeq(p.rest, func(c rune) bool { return strings.ContainsRune("*?[]/\\", c) }) {
+		if len(part) > len(placed.key) {
+			placed.key = part
+		}
+	}
+	return placed
+}
+
+// pathGlob reads a path pattern.
+func pathGlob(p string) glob {
+	var g glob
+	for i := 0; i < len(p); i++ {
+		switch {
+		case strings.HasPrefix(p[i:], "**/"):
+			g = append(g, anyDirs, anyDirsEnd)
+			i += 2
+		case strings.HasPrefix(p[i:], "**"):
+			g = append(g, anyText)
+			i++
+		case p[i] == '*':
+			g = append(g, anyInPart)
+		case p[i] == '?':
+			g = append(g, oneInPart)
+		case p[i] == '\\' && i+1 < len(p):
+			i++
+			g = append(g, int16(p[i]))
+		default:
+			g = append(g, int16(p[i]))
+		}
+	}
+	return g
+}
+
+// takes reports whether an absolute path in lower case may be one of the
+// pattern's.
+func (p *placedPattern) takes(name string, dots bool) bool {
+	if isPlain(name) && !strings.Contains(name, p.key) {
+		return false
+	}
+	return p.glob.meets(name, dots) || p.below.meets(name, dots)
 }
 
 // Match reports whether the call names such a path in that mode. In a shell
 // line every word, redirection and option value of every command counts, with
 // globs, braces, ~, quotes and variables; what cannot be read is Suspected. For
 // other tools the paths of the input count: Read, Glob and Grep read, Edit and
-// Write write.
+// Write write as well.
 func (t *Touches) Match(c *Call, mode TouchMode) Decision {
-	if t == nil {
+	if t == nil || len(t.patterns) == 0 {
 		return Decision{By: "no pattern matches"}
 	}
-	for _, p := range t.patterns {
-		rule, _ := ParseRule("Read("+p+")", RuleOptions{})
-		for _, text := range c.words() {
-			if by := rule.arg.(pathRule).matchPath(c, text); by != "" {
-				return sure(excerpt(text) + by)
-			}
+	s := &touchSearch{call: c, mode: mode, patterns: t.place(c), best: Decision{By: "no pattern matches"}}
+	if c.ToolName == "Bash" {
+		for _, cmd := range c.shellTexts() {
+			s.shell(cmd.line)
 		}
+		return s.best
 	}
-	return Decision{By: "no pattern matches"}
-}
-
-func (c *Call) words() []string {
-	var words []string
-	for _, cmd := range c.shellTexts() {
-		for _, in := range []*reading{&cmd.seen} {
-			for _, one := range in.calls {
-				words = append(words, strings.Fields(one.text)...)
-			}
-		}
-	}
-	return words
-}
-
-// Network reports whether the call starts a command that speaks to the
-// network, or fetches from it by itself. Suspected is what may: code in
-// another language that names such a module, an unknown program that is handed
-// such a command.
-func Network(c *Call) Decision {
-	rules, _ := ParseRules([]string{"Bash(curl *)", "Bash(wget *)", "Bash(ssh *)", "Bash(git push *)", "WebFetch"}, RuleOptions{})
-	return rules.Match(c)
-}
-
-// Destructive reports whether the call would lose what nobody can restore: a
-// system, a home directory, a disk, a protected branch, a database. Suspected
-// is what only a person can judge, `rm -rf "$DIR"/*` for one.
-func Destructive(c *Call) Decision {
-	rules, _ := ParseRules([]string{"Bash(rm -rf /)", "Bash(rm -rf ~)"}, RuleOptions{})
-	return rules.Match(c)
+	s.input()
+	return s.best
 }

@@ -278,7 +278,7 @@ func shellPattern(s string) string {
 			b.WriteByte(wildChar)
 		case '[':
 			n := bracketEnd(s[i:])
-			if n == 0 {
+			if n == 0 || strings.HasPrefix(s[i:], "[::1]") { // a host, in all likelihood
 				b.WriteByte('[')
 				continue
 			}

@@ -1,0 +1,220 @@
+package match
+
+import "strings"
+
+// harm is how bad it is to lose something.
+type harm uint8
+
+const (
+	harmless harm = iota
+	doubtful      // a person has to say
+	fatal         // nobody means it
+)
+
+// A place is what a path stands for: how bad it is to lose it, and why.
+type place struct {
+	harm harm
+	kind placeKind
+	what string
+}
+
+type placeKind uint8
+
+const (
+	elsewhere placeKind = iota
+	ofSystem            // the root, or a directory of the system
+	ofHome              // a home directory, or a part of one
+	ofHere              // the current directory
+	ofUp                // one above it
+)
+
+var (
+	// systemDirs are the directories under / without which a machine is lost.
+	systemDirs = wordSet("bin boot dev etc home lib lib32 lib64 media mnt nix opt private proc root run sbin srv sys usr var " +
+		"applications cores library network system users volumes")
+	// systemParts are those of which a part is worth a question.
+	systemParts = wordSet("usr boot etc system library bin sbin lib lib64 var")
+	// ownDirs below a home hold what nobody can restore from a repository.
+	ownDirs = wordSet(".aws .config .gnupg .kube .local .ssh desktop documents downloads library pictures music movies videos .password-store")
+)
+
+// danger says how bad it is to lose what a word names.
+func (l *line) danger(word string, c *Call) place {
+	if strings.ContainsAny(word, "\x03\x04") {
+		// An unknown part may be empty: rm -rf "$DIR"/*.
+		rest := strings.NewReplacer("\x03", "", "\x04", "").Replace(word)
+		if rest == "" {
+			return place{harm: doubtful, what: "known to the shell only"}
+		}
+		if p := l.danger(rest, c); p.harm == fatal {
+			return place{harm: doubtful, what: "known to the shell only, and " + excerpt(shown(rest)) + " if a part is empty"}
+		}
+		return place{}
+	}
+	if strings.HasPrefix(word, "~") { // the shell has replaced those that it replaces
+		word = "./" + word
+	}
+	worst := textPlace(word)
+	if worst.harm == fatal {
+		return worst
+	}
+	for _, name := range l.places(word, homeOf(c)) {
+		if strings.HasPrefix(name, wildWordsText) {
+			continue
+		}
+		name = throughProc(name, c.Cwd)
+		names := []string{name}
+		if isPlain(name) {
+			if to := c.resolved(name); to != "" {
+				names = append(names, to)
+			}
+		}
+		for _, name := range names {
+			if p := rootedPlace(name, c); p.harm > worst.harm {
+				worst = p
+			}
+		}
+	}
+	return worst
+}
+
+// parts cleans a path into its parts; up says that it leads above its start.
+func placeParts(name string) (parts []string, up bool) {
+	for part := range strings.SplitSeq(strings.ToLower(name), "/") {
+		switch {
+		case part == "" || part == ".":
+		case part != "..":
+			parts = append(parts, part)
+		case len(parts) > 0:
+			parts = parts[:len(parts)-1]
+		default:
+			up = true
+		}
+	}
+	return parts, up
+}
+
+// textPlace judges a relative path by its text alone.
+func textPlace(word string) place {
+	if word == "" || strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") {
+		return place{}
+	}
+	parts, up := placeParts(word)
+	all := true
+	for _, part := range parts {
+		all = all && everything(part)
+	}
+	switch {
+	case all && up:
+		return place{fatal, ofUp, "everything in a directory above"}
+	case all:
+		return place{fatal, ofHere, "everything in the current directory"}
+	case len(parts) == 1 && !up && parts[0] == ".git":
+		return place{doubtful, ofHere, "the repository's history"}
+	}
+	return place{}
+}
+
+// rootedPlace judges an absolute path.
+func rootedPlace(name string, c *Call) place {
+	parts, _ := placeParts(name)
+	for _, dir := range []string{c.Cwd, c.Workspace} {
+		if p := abovePlace(parts, dir); p.harm == fatal {
+			return p
+		}
+	}
+	home, _ := placeParts(homeOf(c))
+	if len(parts) >= len(home) && len(home) > 0 && strings.Join(parts[:len(home)], "/") == strings.Join(home, "/") {
+		return homePlace(parts[len(home):])
+	}
+	at := func(i int) string {
+		if i < len(parts) {
+			return parts[i]
+		}
+		return ""
+	}
+	switch {
+	case len(parts) == 0 || everything(at(0)):
+		return place{fatal, ofSystem, "the whole file system"}
+	case at(0) == "home" || at(0) == "users":
+		if len(parts) == 1 || everything(at(1)) {
+			return place{fatal, ofSystem, "all home directories"}
+		}
+		return homePlace(parts[2:])
+	case at(0) == "root" && len(parts) > 1 && !everything(at(1)):
+		return homePlace(parts[1:])
+	case len(parts) > 2, len(parts) == 2 && !everything(at(1)):
+		if len(parts) == 2 && systemParts[at(0)] {
+			return place{doubtful, ofSystem, "a part of the system"}
+		}
+		return place{}
+	case systemDirs[at(0)], strings.ContainsAny(at(0), wilds):
+		return place{fatal, ofSystem, "a directory of the system"}
+	}
+	return place{doubtful, ofSystem, "a directory directly under /"}
+}
+
+// abovePlace recognises a directory that the call is made from, and those above.
+func abovePlace(parts []string, dir string) place {
+	from, _ := placeParts(dir)
+	if n := len(parts); n > 0 && everything(parts[n-1]) {
+		parts = parts[:n-1]
+	}
+	switch {
+	case len(parts) == 0 || len(parts) > len(from) || strings.Join(parts, "/") != strings.Join(from[:len(parts)], "/"):
+		return place{}
+	case len(parts) == len(from):
+		return place{fatal, ofHere, "everything in the current directory"}
+	}
+	return place{fatal, ofUp, "a directory above the current one"}
+}
+
+// homePlace judges the parts of a path below a home directory.
+func homePlace(parts []string) place {
+	switch {
+	case len(parts) == 0, len(parts) == 1 && everything(parts[0]):
+		return place{fatal, ofHome, "a home directory"}
+	case len(parts) == 1 && (ownDirs[parts[0]] || strings.HasPrefix(parts[0], ".") && !isPlain(parts[0])),
+		len(parts) == 2 && ownDirs[parts[0]] && (everything(parts[1]) || parts[0] == ".ssh" || parts[0] == ".gnupg"):
+		return place{doubtful, ofHome, "a person's own files"}
+	}
+	return place{}
+}
+
+// everything recognises * .* ?* *.* [!.]* and the like.
+func everything(part string) bool {
+	return strings.ContainsAny(part, "\x01\x02") && strings.Trim(part, ".\x01\x02") == ""
+}
+
+// isDisk reports whether a word names a disk, or the machine's memory.
+func isDisk(word string) bool {
+	parts, _ := placeParts(word)
+	if !strings.HasPrefix(word, "/") || len(parts) < 2 || parts[0] != "dev" {
+		return false
+	}
+	name := parts[1]
+	for _, disk := range []string{"disk", "rdisk", "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "mapper", "md", "dm-", "nbd", "loop", "zd", "mem", "kmem", "port", "ada", "da0", "da1", "zvol", "\x01", "\x02"} {
+		if strings.HasPrefix(name, disk) && name != "mdev" {
+			return true
+		}
+	}
+	return name == "disk"
+}
+
+// systemFiles are files without which a system does not start, or nobody can
+// log in.
+func isSystemFile(word string, l *line, c *Call) bool {
+	for _, name := range l.places(word, homeOf(c)) {
+		parts, _ := placeParts(name)
+		switch {
+		case len(parts) >= 2 && parts[0] == "etc" && !strings.HasPrefix(parts[1], "ssl"):
+			return true
+		case len(parts) >= 2 && (parts[0] == "boot" || parts[0] == "bin" || parts[0] == "sbin" || parts[0] == "lib"),
+			len(parts) >= 3 && parts[0] == "usr" && (parts[1] == "bin" || parts[1] == "sbin" || parts[1] == "lib"):
+			return true
+		case len(parts) >= 2 && (parts[0] == "proc" && strings.HasPrefix(parts[1], "sysrq") || parts[0] == "sys"):
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,402 @@
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+// Destructive reports whether the call would lose what nobody can restore: a
+// system, a home directory, the workspace, a disk, a protected branch, a
+// database. Sure is what is never meant; Suspected is what only a person can
+// judge: `rm -rf "$DIR"/*`, git reset --hard, such a command as text in
+// another one.
+func Destructive(c *Call) Decision {
+	best := Decision{By: "nothing is lost for good"}
+	for _, l := range c.lines() {
+		d := destruction{line: l, call: c, best: Decision{}}
+		d.judge()
+		if d.best.Certainty > best.Certainty {
+			best = d.best
+		}
+	}
+	return best
+}
+
+// destruction judges one line.
+type destruction struct {
+	line *line
+	call *Call
+	best Decision
+	now  *started
+}
+
+// verdict takes down what a command would do.
+func (d *destruction) verdict(h harm, what string) {
+	certainty := No
+	switch {
+	case h == harmless:
+		return
+	case d.now != nil && d.now.how == mentioned:
+		if h == fatal {
+			certainty = Suspected
+			what += " (unless that is only text here)"
+		}
+	case h == doubtful, d.now != nil && d.now.how == may:
+		certainty = Suspected
+	default:
+		certainty = Sure
+	}
+	if certainty <= d.best.Certainty {
+		return
+	}
+	if d.now != nil {
+		what = by(d.now.text, d.now.via, d.line.text) + " " + what
+	}
+	d.best = Decision{true, certainty, what}
+}
+
+func (d *destruction) judge() {
+	for _, f := range d.line.files {
+		if !f.write || f.how == mentioned {
+			continue
+		}
+		d.now = &started{words: []string{">"}, text: "> " + f.path, how: f.how}
+		if isDisk(f.path) {
+			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(f.path)))
+		} else if isPlain(f.path) && isSystemFile(f.path, d.line, d.call) {
+			d.verdict(doubtful, "would overwrite a file of the system")
+		}
+	}
+	for i := range d.line.started {
+		d.now = &d.line.started[i]
+		if !d.now.variant {
+			d.command()
+		}
+		if d.best.Certainty == Sure {
+			return
+		}
+	}
+	d.now = nil
+	if d.line.unread != "" {
+		d.verdict(doubtful, lineText(d.line.text)+" "+d.line.unread)
+	}
+}
+
+// command judges one command.
+func (d *destruction) command() {
+	s := d.now
+	name, args := s.program(), s.args()
+	switch name {
+	case "rm", "grm", "srm":
+		d.remove(args)
+	case "find", "gfind", "bfs":
+		d.find(args)
+	case "chmod", "chown", "chgrp", "chattr", "setfacl":
+		d.mode(name, args)
+	case "mv", "cp", "tee", "shred", "truncate", "install", "ln", "sponge", "unlink", "rmdir":
+		d.overwrite(name, args)
+	case "dd", "dcfldd", "ddrescue":
+		d.copyDisk(name, args)
+	case "rsync":
+		d.mirror(args)
+	case "git":
+		d.git(args)
+	case "reboot", "shutdown", "halt", "poweroff", "telinit":
+		if s.how == does {
+			d.verdict(doubtful, "stops the machine")
+		}
+	case "kill", "pkill", "killall", "killall5":
+		d.kill(name, args)
+	case forkBombName, strings.TrimSuffix(forkBombName, "/"):
+		d.verdict(fatal, "is a fork bomb: it starts itself twice, for ever")
+	default:
+		d.other(name, args)
+	}
+	d.code(name, args)
+}
+
+func (d *destruction) other(name string, args []string) {
+	switch {
+	case strings.HasPrefix(name, "mkfs"), strings.HasPrefix(name, "newfs"), erasers[name]:
+		d.erase(name, args)
+	case name == "diskutil" && len(args) > 0:
+		for _, verb := range []string{"erase", "partition", "zero", "secureerase", "reformat", "apfs"} {
+			if strings.HasPrefix(strings.ToLower(args[0]), verb) {
+				d.verdict(fatal, "erases a disk")
+			}
+		}
+	case !isPlain(name):
+		d.unknownProgram(name, args)
+	case databases[name] || name == "sqlite3" || name == "sqlite" || name == "duckdb" || name == "bq":
+		d.database(args)
+	default:
+		d.cloud(name, args)
+	}
+}
+
+// unknownProgram judges a command whose name is only partly known.
+func (d *destruction) unknownProgram(name string, args []string) {
+	if isUnknown(name) && d.now.suffix {
+		return
+	}
+	g := compileGlob("rm", false)
+	if g.meets(name, false) {
+		held := d.now.how
+		copied := *d.now
+		copied.how = min(held, may)
+		d.now = &copied
+		d.remove(args)
+		return
+	}
+	for eraser := range erasers {
+		if compileGlob(eraser, false).meets(name, false) && slices.ContainsFunc(args, isDisk) {
+			d.verdict(doubtful, "may erase a disk")
+			return
+		}
+	}
+}
+
+// remove judges rm.
+func (d *destruction) remove(args []string) {
+	recursive, options, unknown, targets := false, true, false, 0
+	for _, w := range args {
+		if w == "--" {
+			break
+		}
+		low := strings.ToLower(w)
+		switch {
+		case len(w) > 4 && strings.HasPrefix("--no-preserve-root", low):
+			d.verdict(fatal, "deletes / itself")
+		case len(w) > 2 && strings.HasPrefix("--recursive", low), isOption(w) && w[1] != '-' && strings.Contains(low, "r"):
+			recursive = true
+		case isUnknown(w):
+			unknown = true
+		}
+	}
+	for _, w := range args {
+		if options && isOption(w) {
+			options = w != "--"
+			continue
+		}
+		targets++
+		p := d.line.danger(w, d.call)
+		switch {
+		case recursive:
+			d.verdict(p.harm, "would delete "+describe(w, p))
+		case p.harm == fatal && unknown:
+			d.verdict(doubtful, "may delete "+describe(w, p))
+		case p.harm == fatal && !isPlain(w), isDisk(w):
+			d.verdict(doubtful, "would delete "+describe(w, p))
+		case isPlain(w) && (isSystemFile(w, d.line, d.call) || p.kind == ofHome && p.harm > harmless):
+			d.verdict(doubtful, "would delete a file that the system or its owner needs")
+		}
+	}
+	if recursive && targets == 0 && d.now.how == does {
+		d.verdict(doubtful, "takes its targets from elsewhere")
+	}
+}
+
+func describe(w string, p place) string {
+	if p.what == "" {
+		return excerpt(shown(w))
+	}
+	return excerpt(shown(w)) + ", " + p.what
+}
+
+// find judges find with an action that deletes. With a test, a start within
+// the workspace is ordinary cleaning.
+func (d *destruction) find(args []string) {
+	deletes := false
+	for i, a := range args {
+		if a == "-delete" || (a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir") && i+1 < len(args) &&
+			slices.Contains([]string{"rm", "shred", "unlink", "srm"}, programName(args[i+1])) {
+			deletes = true
+		}
+	}
+	if !deletes {
+		return
+	}
+	starts, filtered := findStarts(args)
+	for _, w := range starts {
+		p := d.line.danger(w, d.call)
+		if filtered {
+			if p.harm == fatal && p.kind != ofHere {
+				p.harm = doubtful
+			} else {
+				p.harm = harmless
+			}
+		}
+		d.verdict(p.harm, "would delete in "+describe(w, p))
+	}
+}
+
+// mode judges a change of all files' modes or owners.
+func (d *destruction) mode(name string, args []string) {
+	recursive := slices.ContainsFunc(args, func(w string) bool {
+		return isOption(w) && w[1] != '-' && strings.Contains(w, "R") || len(w) > 2 && strings.HasPrefix("--recursive", w)
+	})
+	for _, w := range args {
+		p := d.line.danger(w, d.call)
+		if isOption(w) || p.harm != fatal || p.kind == ofHere {
+			continue
+		}
+		switch {
+		case recursive && p.kind == ofSystem && isPlain(w):
+			d.verdict(fatal, "would change every file of "+describe(w, p))
+		case recursive || p.kind == ofSystem && name != "chattr":
+			d.verdict(doubtful, "would change "+describe(w, p))
+		}
+	}
+}
+
+// overwrite judges what is written or moved away.
+func (d *destruction) overwrite(name string, args []string) {
+	last := len(args) - 1
+	for last > 0 && isOption(args[last]) {
+		last--
+	}
+	recursive := slices.ContainsFunc(args, func(w string) bool { return isOption(w) && w[1] != '-' && strings.ContainsAny(w, "rR") })
+	for i, w := range args {
+		if isOption(w) {
+			continue
+		}
+		target := i == last || name != "cp" && name != "install" && name != "ln"
+		p := d.line.danger(w, d.call)
+		switch {
+		case target && isDisk(w) && name != "mv":
+			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(w)))
+		case name == "mv" && i == last && isDisk(w):
+			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(w)))
+		case name == "mv" && i < last && p.harm == fatal && (p.kind == ofSystem || p.kind == ofHome):
+			d.verdict(fatal, "would move away "+describe(w, p))
+		case name == "mv" && i < last && p.harm == doubtful && p.kind == ofHome && slices.Contains(args, "/dev/null"):
+			d.verdict(doubtful, "would move away "+describe(w, p))
+		case name == "shred" && (p.harm > harmless || recursive):
+			d.verdict(doubtful, "would destroy "+describe(w, p))
+		case target && name != "rmdir" && isPlain(w) && isSystemFile(w, d.line, d.call) && !(name == "install" || name == "cp" && strings.HasSuffix(w, "/")):
+			d.verdict(doubtful, "would overwrite a file of the system")
+		}
+	}
+}
+
+// copyDisk judges dd.
+func (d *destruction) copyDisk(name string, args []string) {
+	for i, w := range args {
+		target, ok := strings.CutPrefix(w, "of=")
+		if name == "ddrescue" && i == 1 {
+			target, ok = w, true
+		}
+		switch {
+		case !ok:
+			if isUnknown(w) && name == "dd" {
+				d.verdict(doubtful, "writes to a place that only the shell knows")
+			}
+		case isDisk(target):
+			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(target)))
+		case strings.ContainsAny(target, "\x03\x04"):
+			d.verdict(doubtful, "writes to a place that only the shell knows")
+		case isSystemFile(target, d.line, d.call):
+			d.verdict(doubtful, "would overwrite a file of the system")
+		}
+	}
+}
+
+// mirror judges rsync --delete.
+func (d *destruction) mirror(args []string) {
+	deletes := slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "--del") || w == "--remove-source-files" })
+	if !deletes || len(args) == 0 {
+		return
+	}
+	w := args[len(args)-1]
+	p := d.line.danger(w, d.call)
+	if p.kind == ofHere {
+		p.harm = doubtful
+	}
+	d.verdict(p.harm, "would delete in "+describe(w, p))
+}
+
+// erasers are programs that erase what they are pointed at.
+var erasers = wordSet("mke2fs mkswap wipefs blkdiscard sgdisk sfdisk hdparm nvme cryptsetup mdadm vgremove lvremove pvremove zpool zfs btrfs parted fdisk gdisk cfdisk badblocks scrub nwipe sg_format format")
+
+func (d *destruction) erase(name string, args []string) {
+	disk := slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "/dev/") || strings.HasPrefix(w, "//dev/") })
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(args, func(w string) bool {
+			return slices.ContainsFunc(words, func(verb string) bool { return strings.HasPrefix(strings.ToLower(w), verb) })
+		})
+	}
+	switch name {
+	case "zpool", "zfs", "btrfs":
+		if has("destroy", "labelclear", "delete") {
+			d.verdict(doubtful, "destroys a file system")
+		}
+		return
+	case "vgremove", "lvremove", "pvremove":
+		d.verdict(doubtful, "removes a volume")
+		return
+	case "parted", "fdisk", "gdisk", "cfdisk", "sfdisk", "sgdisk":
+		if disk && !has("-l", "--list", "print", "-p", "--dump", "-d", "--print") {
+			d.verdict(doubtful, "changes a disk's partitions")
+		}
+		if disk && has("--zap", "-z", "mklabel", "--delete", "--wipe", "rm") {
+			d.verdict(fatal, "erases a disk's partitions")
+		}
+		return
+	case "hdparm", "nvme", "cryptsetup", "mdadm", "badblocks":
+		if has("--security-erase", "--trim", "format", "sanitize", "luksformat", "erase", "lukserase", "--zero-superblock", "-w") {
+			d.verdict(fatal, "erases what is on the disk")
+		}
+		return
+	case "wipefs":
+		if !has("-a", "--all", "-f", "-o", "--force") {
+			return
+		}
+	}
+	switch {
+	case disk:
+		d.verdict(fatal, "erases what is on the disk that it is pointed at")
+	case slices.ContainsFunc(args, isUnknown):
+		d.verdict(doubtful, "erases what is on the disk that it is pointed at")
+	}
+}
+
+// kill judges signals to every process.
+func (d *destruction) kill(name string, args []string) {
+	signal := false
+	for _, w := range args {
+		switch {
+		case name == "kill" && signal && (w == "-1" || w == "1"), name == "killall5":
+			d.verdict(fatal, "ends every process")
+		case (name == "pkill" || name == "killall") && (w == "." || w == ".*" || w == "" || w == "init" || w == "systemd" || w == "launchd"):
+			d.verdict(doubtful, "ends processes that it does not name")
+		}
+		if isOption(w) {
+			signal = true
+		}
+	}
+}
+
+// deletingCode are parts of code that delete.
+var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "deletedirectory", "file_util.rm", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
+
+// code judges code that an interpreter is given.
+func (d *destruction) code(name string, args []string) {
+	if !isLanguage(name) || d.now.how == mentioned {
+		return
+	}
+	for _, text := range append(args[:len(args):len(args)], d.now.stdin) {
+		low := strings.ToLower(text)
+		for _, part := range deletingCode {
+			if strings.ContainsAny(low, " (;\"'") && strings.Contains(low, part) {
+				d.verdict(doubtful, "has code that deletes")
+				return
+			}
+		}
+		for _, disk := range []string{"/dev/sd", "/dev/nvme", "/dev/disk", "/dev/vd", "/dev/hd"} {
+			if strings.ContainsAny(low, " (;\"'") && strings.Contains(low, disk) {
+				d.verdict(doubtful, "has code that names a disk")
+				return
+			}
+		}
+	}
+}

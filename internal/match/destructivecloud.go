@@ -1,0 +1,174 @@
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+// protectedBranches are those that everybody works from.
+var protectedBranches = wordSet("main master trunk production release develop")
+
+// git judges pushes that rewrite what others have, and what throws work away.
+func (d *destruction) git(args []string) {
+	i := 0
+	for i < len(args) && isOption(args[i]) {
+		if gitOptions[args[i]] {
+			i++
+		}
+		i++
+	}
+	if i >= len(args) {
+		return
+	}
+	sub, rest := args[i], args[i+1:]
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(rest, func(w string) bool { return slices.Contains(words, w) })
+	}
+	short := func(letters string) bool {
+		return slices.ContainsFunc(rest, func(w string) bool { return isOption(w) && w[1] != '-' && strings.ContainsAny(w, letters) })
+	}
+	discards := false
+	switch sub {
+	case "push":
+		d.push(rest)
+	case "reset":
+		discards = has("--hard", "--merge", "--keep") || slices.ContainsFunc(rest, func(w string) bool { return len(w) > 4 && strings.HasPrefix("--hard", w) })
+	case "clean":
+		discards = (short("f") || has("--force")) && !short("n") && !has("--dry-run")
+	case "checkout", "restore":
+		discards = has(".", ":/", "*", "\x01") && !has("--staged", "-S", "-b") || sub == "checkout" && (short("f") || has("--force"))
+	case "branch":
+		discards = short("D") || (short("d") || has("--delete")) && (short("f") || has("--force"))
+	case "stash":
+		discards = has("drop", "clear")
+	case "reflog":
+		discards = has("expire", "delete")
+	case "update-ref":
+		discards = short("d")
+	case "filter-branch", "filter-repo":
+		discards = true
+	case "gc":
+		discards = has("--prune=now", "--prune=all")
+	case "worktree":
+		discards = has("remove") && (short("f") || has("--force"))
+	case "tag":
+		discards = false
+	}
+	if discards {
+		d.verdict(doubtful, "throws work away that is nowhere else")
+	}
+}
+
+// push judges git push.
+func (d *destruction) push(args []string) {
+	force, lease, drop, remote, refs := false, false, false, false, 0
+	var named []string
+	for i, w := range args {
+		low := w
+		switch {
+		case strings.HasPrefix(low, "--force-with-lease"), strings.HasPrefix(low, "--force-if-includes"):
+			lease = true
+		case w == "--mirror" || w == "--prune" || len(w) > 3 && strings.HasPrefix("--force", w):
+			force = true
+		case w == "--delete" || len(w) > 4 && strings.HasPrefix("--delete", w):
+			drop = true
+		case isOption(w) && w[1] != '-':
+			force = force || strings.Contains(w, "f")
+			drop = drop || strings.Contains(w, "d")
+		case isOption(w), i > 0 && (args[i-1] == "-o" || args[i-1] == "--push-option" || args[i-1] == "--repo"):
+		case !remote:
+			remote = true
+		default:
+			named = append(named, w)
+		}
+	}
+	for _, w := range named {
+		refs++
+		target := w[strings.LastIndexByte(w, ':')+1:]
+		forced := force || strings.HasPrefix(w, "+")
+		target = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(target, "+"), "refs/"), "heads/")
+		protected := protectedBranches[target] || strings.ContainsAny(target, "*\x01\x02")
+		switch {
+		case protected && forced:
+			d.verdict(fatal, "would rewrite the branch "+plain(shown(target))+" for everybody")
+		case protected && (drop || strings.HasPrefix(w, ":")):
+			d.verdict(fatal, "would delete the branch "+plain(shown(target))+" for everybody")
+		case protected && lease:
+			d.verdict(doubtful, "would rewrite the branch "+plain(target))
+		case (forced || lease) && (strings.EqualFold(target, "head") || target == "@" || !isPlain(target)):
+			d.verdict(doubtful, "goes to a branch that only git knows")
+		}
+	}
+	if (force || lease) && refs == 0 {
+		d.verdict(doubtful, "rewrites the current branch, which may be main")
+	}
+}
+
+// database judges statements that a client is given.
+func (d *destruction) database(args []string) {
+	for _, text := range append(args[:len(args):len(args)], d.now.stdin) {
+		low := " " + strings.Join(strings.Fields(strings.ToLower(text)), " ")
+		for _, part := range []string{"drop table", "drop database", "drop schema", "drop owned", "drop view", "drop user", "drop role", "drop index", "truncate ", "flushall", "flushdb", "dropdatabase", ".drop(", "deletemany({})", "drop keyspace"} {
+			if strings.Contains(low, part) {
+				d.verdict(doubtful, "deletes from a database")
+				return
+			}
+		}
+		if strings.Contains(low, "delete from") && !strings.Contains(low, " where ") {
+			d.verdict(doubtful, "deletes a table's rows")
+			return
+		}
+	}
+}
+
+// losing are subcommands of tools that delete what is not in a repository: each
+// entry is words that must all be there, in that order.
+var losing = map[string][]string{
+	"docker":     {"system prune", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
+	"podman":     {"system prune", "system reset", "volume rm", "volume prune"},
+	"kubectl":    {"delete", "drain", "replace --force", "scale --replicas=0"},
+	"oc":         {"delete"},
+	"helm":       {"uninstall", "delete"},
+	"terraform":  {"destroy", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve"},
+	"tofu":       {"destroy", "apply -destroy", "state rm"},
+	"terragrunt": {"destroy", "run-all destroy"},
+	"pulumi":     {"destroy", "stack rm"},
+	"aws": {"s3 rm", "s3 rb", "s3api delete-bucket", "s3api delete-objects", "ec2 terminate-instances", "rds delete-db-instance", "rds delete-db-cluster",
+		"dynamodb delete-table", "cloudformation delete-stack", "iam delete-user", "eks delete-cluster", "kms schedule-key-deletion", "lambda delete-function", "s3 sync --delete", "route53 delete-hosted-zone"},
+	"gcloud": {"delete"}, "gsutil": {"rm", "rb"}, "az": {"delete", "purge"}, "heroku": {"apps:destroy", "destroy", "pg:reset"}, "flyctl": {"destroy"}, "fly": {"destroy"},
+	"doctl": {"delete"}, "eksctl": {"delete"}, "kind": {"delete cluster"}, "minikube": {"delete"}, "vagrant": {"destroy"}, "vault": {"delete", "kv destroy", "secrets disable"},
+	"gh": {"repo delete", "release delete", "secret delete", "api -X DELETE", "api --method DELETE"}, "glab": {"repo delete"},
+	"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
+	"systemctl": {"poweroff", "reboot", "halt", "isolate", "mask", "disable", "kexec"}, "iptables": {"-F", "--flush", "-X"}, "nft": {"flush ruleset"}, "ufw": {"disable", "reset"},
+	"dropdb": {""}, "dropuser": {""}, "mysqladmin": {"drop"}, "rabbitmqctl": {"reset", "force_reset", "delete_queue", "delete_vhost"}, "etcdctl": {"del"},
+	"apt": {"purge", "autoremove"}, "apt-get": {"purge"}, "dpkg": {"--purge", "-P"}, "pacman": {"-Rns", "-Rdd"}, "yum": {"remove"}, "dnf": {"remove"},
+	"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "svn": {"delete http"}, "launchctl": {"unload", "bootout"},
+	"tmutil": {"delete"}, "csrutil": {"disable"}, "nixos-rebuild": {""}, "init": {"0", "6"}, "sysctl": {"-w"}, "swapoff": {"-a"}, "umount": {"-a", "-l"},
+	"rails": {"db:drop", "db:reset"}, "rake": {"db:drop", "db:reset"}, "artisan": {"migrate:fresh", "db:wipe"}, "prisma": {"migrate reset", "db push --force-reset"},
+	"mix": {"ecto.drop", "ecto.reset"}, "wrangler": {"delete"}, "firebase": {"firestore:delete", "projects:delete"}, "velero": {"delete"}, "supabase": {"db reset"},
+}
+
+// cloud judges tools that manage what lies elsewhere.
+func (d *destruction) cloud(name string, args []string) {
+	if d.now.how == mentioned || d.now.suffix && !strings.Contains(d.now.text, " ") {
+		return
+	}
+	for _, form := range losing[name] {
+		at := 0
+		words := strings.Fields(form)
+		for _, w := range args {
+			if at < len(words) && (w == words[at] || strings.HasPrefix(w, words[at]) && isOption(words[at]) && len(words[at]) > 3) {
+				at++
+			}
+		}
+		if at == len(words) {
+			if slices.ContainsFunc(args, func(w string) bool {
+				return strings.HasPrefix(w, "--dry-run") && w != "--dry-run=none" || w == "--dryrun" || w == "--help" || w == "-help"
+			}) {
+				return
+			}
+			d.verdict(doubtful, "deletes what is nowhere else")
+			return
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package match
+
+import (
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// touchSearch looks for words that name a path of the patterns.
+type touchSearch struct {
+	call     *Call
+	mode     TouchMode
+	patterns []placedPattern
+	best     Decision
+	line     *line
+	wild     int // how many words with wild parts were looked at
+	seen     map[string]bool
+}
+
+// maxWild bounds how many words with wild parts are held against the patterns.
+const maxWild = 512
+
+func (s *touchSearch) found(d Decision) {
+	if d.Certainty > s.best.Certainty {
+		s.best = d
+	}
+}
+
+func (s *touchSearch) done() bool { return s.best.Certainty == Sure }
+
+// shell looks at what a shell line names.
+func (s *touchSearch) shell(l *line) {
+	s.line, s.seen = l, map[string]bool{}
+	if l.unread != "" {
+		s.found(suspected(lineText(l.text) + " " + l.unread))
+	}
+	for _, f := range l.files {
+		if f.how == mentioned || s.mode == Read && f.write || s.mode == Write && !f.write {
+			continue
+		}
+		s.word(f.path, f.how, "redirected", true)
+	}
+	for i := range l.started {
+		one := &l.started[i]
+		if one.how == mentioned || one.suffix || one.variant || s.done() {
+			continue
+		}
+		s.command(one)
+	}
+}
+
+// command looks at the words of one command.
+func (s *touchSearch) command(one *started) {
+	name := one.program()
+	use := usesOf(name, one.args())
+	if s.mode != Write && name != "" {
+		s.word(one.words[0], one.how, "", false)
+	}
+	for i, w := range one.args() {
+		role := use.role(i, len(one.args()))
+		switch {
+		case role&asProse != 0:
+			continue
+		case s.mode == Read && role&asRead == 0, s.mode == Write && role&asWrite == 0:
+			continue
+		}
+		h := one.how
+		if s.mode == Write && role&asGuess != 0 {
+			h = may
+		}
+		s.word(w, h, name, use.opens)
+		if use.recursive && !isOption(w) {
+			s.above(w, h, name)
+		}
+	}
+	if use.recursive && use.here && s.mode != Write {
+		s.above(".", one.how, name)
+	}
+}
+
+// word holds the parts of a word that may be paths against the patterns. opens
+// says that a word of which nothing is known counts.
+func (s *touchSearch) word(w string, h how, by string, opens bool) {
+	if s.seen[w] || s.done() {
+		return
+	}
+	s.seen[w] = true
+	if isUnknown(w) {
+		if opens {
+			s.found(suspected(excerpt(shown(w)) + " may be any path, in " + excerpt(s.line.text)))
+		}
+		return
+	}
+	for part := range pathParts(w) {
+		if isUnknown(part) {
+			continue
+		}
+		for _, place := range s.line.places(part, homeOf(s.call)) {
+			s.place(place, w, h)
+		}
+	}
+}
+
+// pathParts yields the parts of a word that may be a path: the word, the value
+// of an option, what stands behind = : @ or between quotes.
+func pathParts(w string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		if len(w) > 4096 || !yield(w) {
+			return
+		}
+		if isOption(w) && w[1] != '-' && len(w) > 2 && !yield(w[2:]) {
+			return
+		}
+		const between = "=:,@ \t\n\"'`()[]{}<>|&;"
+		if !strings.ContainsAny(w, between) {
+			return
+		}
+		if i := strings.IndexAny(w, "=:@"); i >= 0 && i+1 < len(w) && !yield(w[i+1:]) {
+			return
+		}
+		for part := range strings.FieldsFuncSeq(w, func(c rune) bool { return strings.ContainsRune(between, c) }) {
+			if strings.HasPrefix(part, "//") && strings.Contains(part, "%") {
+				if plain, err := url.PathUnescape(part); err == nil {
+					part = plain
+				}
+			}
+			if part != w && !yield(part) {
+				return
+			}
+		}
+	}
+}
+
+// place holds one absolute path against the patterns, as it is and through
+// links.
+func (s *touchSearch) place(name, word string, h how) {
+	given := name
+	name = strings.ToLower(throughProc(name, s.call.Cwd))
+	plain := isPlain(name)
+	if !plain {
+		if s.wild++; s.wild > maxWild {
+			s.found(suspected(lineText(s.line.text) + " has too many words that are not known"))
+			return
+		}
+	}
+	if s.hold(name, word, h, plain) || !plain {
+		return
+	}
+	if to := s.call.resolved(given); to != "" {
+		s.hold(strings.ToLower(to), word+" -> "+to, h, true)
+	}
+}
+
+func (s *touchSearch) hold(name, word string, h how, plain bool) bool {
+	dots := s.line.dots
+	for i := range s.patterns {
+		p := &s.patterns[i]
+		if p.not || !p.takes(name, dots) || s.excluded(name) {
+			continue
+		}
+		certain := h == does && (plain || tellsEnough(name))
+		if !plain && !certain && strings.Trim(lastPart(name), "\x01\x02") == "" && !s.exists(name, p) {
+			continue
+		}
+		by := excerpt(shown(word)) + " matches " + excerpt(p.source) + " in " + excerpt(s.line.text)
+		if certain {
+			s.found(sure(by))
+		} else {
+			s.found(suspected(by))
+		}
+		return true
+	}
+	return false
+}
+
+// excluded reports whether a pattern behind ! takes all that a path may be.
+func (s *touchSearch) excluded(name string) bool {
+	for i := range s.patterns {
+		if p := &s.patterns[i]; p.not && isPlain(name) && p.takes(name, false) {
+			return true
+		}
+	}
+	return false
+}
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// tellsEnough reports whether a path whose wild parts are the shell's patterns
+// says enough of the name that it means: .env*, id_*, cred*.
+func tellsEnough(name string) bool {
+	last := lastPart(name)
+	known := strings.Trim(strings.NewReplacer("\x01", "", "\x02", "").Replace(last), "/")
+	return !strings.ContainsAny(name, "\x03\x04") && len(known) >= 2
+}
+
+// exists looks for a file that a pattern of the shell without a letter stands
+// for, like * or dir/*.
+func (s *touchSearch) exists(name string, p *placedPattern) bool {
+	dir := strings.TrimSuffix(name, lastPart(name))
+	if !isPlain(dir) {
+		return true
+	}
+	for _, entry := range entriesOf(dir) {
+		if p.takes(strings.ToLower(dir+entry), s.line.dots) && (s.line.dots || entry[0] != '.') && !s.excluded(strings.ToLower(dir+entry)) {
+			return true
+		}
+	}
+	return false
+}
+
+// entriesOf returns names of a directory, as many as can be read soon.
+func entriesOf(dir string) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(1024) // what was read before an error counts
+	return names
+}
+
+// above holds a directory that a program reads with all below it against the
+// patterns: ~ has ~/.ssh in it.
+func (s *touchSearch) above(w string, h how, by string) {
+	for part := range pathParts(w) {
+		for _, place := range s.line.places(part, homeOf(s.call)) {
+			place = strings.ToLower(throughProc(place, s.call.Cwd))
+			if !isPlain(place) || s.done() {
+				continue
+			}
+			for i := range s.patterns {
+				p := &s.patterns[i]
+				switch {
+				case p.not:
+				case p.dir != "" && (place == "/" || p.dir == place || strings.HasPrefix(p.dir, place+"/")):
+					s.aboveFound(h, w, p, by)
+				case p.dir == "" && s.holdsNear(place, p):
+					s.aboveFound(h, w, p, by)
+				case p.dir == "" && archives[by] && s.isHere(place):
+					s.aboveFound(may, w, p, by)
+				}
+			}
+		}
+	}
+}
+
+func (s *touchSearch) aboveFound(h how, w string, p *placedPattern, by string) {
+	text := excerpt(by+" "+shown(w)) + " takes what lies below, and so " + excerpt(p.source)
+	if h == does {
+		s.found(sure(text))
+	} else {
+		s.found(suspected(text))
+	}
+}
+
+// isHere reports whether a directory is one that the line is in, or above it.
+func (s *touchSearch) isHere(place string) bool {
+	return slices.ContainsFunc(s.line.dirs, func(dir string) bool {
+		dir = strings.ToLower(dir)
+		return place == "/" || dir == place || strings.HasPrefix(dir, place+"/")
+	})
+}
+
+// holdsNear reports whether a file of the pattern lies in the directory itself.
+func (s *touchSearch) holdsNear(dir string, p *placedPattern) bool {
+	for _, entry := range entriesOf(dir) {
+		if name := strings.ToLower(strings.TrimSuffix(dir, "/") + "/" + entry); p.takes(name, true) && !s.excluded(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// input looks at the strings of another tool's input.
+func (s *touchSearch) input() {
+	reads := slices.Contains([]string{"Read", "NotebookRead", "Grep", "Glob", "LS"}, s.call.ToolName)
+	if reads && s.mode == Write {
+		return
+	}
+	if s.call.ToolName == "Write" && s.mode == Read {
+		return
+	}
+	cwd := slashed(s.call.Cwd)
+	s.line, s.seen = &line{text: s.call.ToolName, dirs: []string{cwd}}, map[string]bool{}
+	texts, ok := s.call.inputTexts()
+	if !ok {
+		s.found(suspected("the input is no JSON object"))
+	}
+	for _, text := range texts {
+		if s.call.ToolName == "Glob" || s.call.ToolName == "Grep" || text.key == "glob" {
+			text.value = shellPattern(text.value)
+		}
+		s.word(text.value, does, "", false)
+		if s.call.ToolName == "Grep" && text.key != "pattern" {
+			s.above(text.value, does, "grep")
+		}
+	}
+}
