@@ -1,0 +1,27 @@
+package hook
+
+import "time"
+
+// Record is what a [Recorder] gets: one dispatch, or one hook that finished in
+// the background. Its values are shared, so a Recorder reads them only.
+type Record struct {
+	Run       string        // identifies the dispatch; a background hook has its dispatch's
+	Time      time.Time     // when the dispatch, or the background hook, began
+	Elapsed   time.Duration // how long it took
+	Workspace string        // the project's root
+	Event     Event
+	Base      Base   // the common fields, as the hooks got them
+	Tool      string // the tool's name; "" = the event has none
+	Payload   []byte // the event as JSON as the host gave it; nil for a background hook, and where it cannot be encoded
+
+	Outcome    *Outcome // nil = nothing was decided (Err), or a background hook
+	Background *Result  // the background hook's result; nil = a dispatch
+	Err        error    // why nothing was decided
+}
+
+// Recorder keeps what a registry decided. The registry calls Record after each
+// dispatch that concerned a hook and for each result of a background hook, from
+// many goroutines at once. Record returns at once and never fails a dispatch.
+type Recorder interface {
+	Record(Record)
+}

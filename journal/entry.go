@@ -1,0 +1,129 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// The bounds of what is kept of one dispatch, in bytes. A longer text is cut and
+// ends with "…"; a longer payload is left out, and the run cannot be replayed.
+const (
+	maxPayload = 256 << 10
+	maxText    = 4 << 10
+	maxResults = 1000
+)
+
+// Entry is one dispatch, or one background hook, as it is kept.
+type Entry struct {
+	Run       string          `json:"run"`
+	Time      time.Time       `json:"time"`
+	Agent     string          `json:"agent,omitempty"`
+	Session   string          `json:"session,omitempty"`
+	Workspace string          `json:"workspace,omitempty"`
+	Cwd       string          `json:"cwd,omitempty"`
+	Event     hook.Event      `json:"event"`
+	Tool      string          `json:"tool,omitempty"`
+	Verdict   hook.Verdict    `json:"verdict"`
+	Reason    string          `json:"reason,omitempty"`
+	Error     string          `json:"error,omitempty"` // why nothing was decided
+	ElapsedMS float64         `json:"elapsed_ms"`
+	Payload   json.RawMessage `json:"payload,omitempty"` // record = "full" only
+	Omitted   string          `json:"omitted,omitempty"` // why there is no payload
+	Results   []Result        `json:"results"`
+}
+
+// Result is one hook of an Entry.
+type Result struct {
+	Hook       string       `json:"hook"`
+	Kind       hook.Kind    `json:"kind,omitempty"`
+	Source     string       `json:"source,omitempty"` // file:line of the definition
+	Background bool         `json:"background,omitempty"`
+	Status     hook.Status  `json:"status"`
+	Verdict    hook.Verdict `json:"verdict"`
+	Failure    hook.Failure `json:"failure"`
+	Reason     string       `json:"reason"`
+	Hint       string       `json:"hint,omitempty"`
+	ExitCode   *int         `json:"exit_code"`
+	ElapsedMS  float64      `json:"elapsed_ms"`
+	Stderr     string       `json:"stderr"`
+}
+
+// entryOf makes the entry of a record. mask takes secrets out of a text.
+func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
+	text := func(s string) string { return clip(mask(s)) }
+	e := Entry{Run: r.Run, Time: r.Time.UTC(), Session: r.Base.SessionID, Workspace: r.Workspace, Cwd: r.Base.Cwd,
+		Agent: agentOf(r.Base), Event: r.Event, Tool: r.Tool, ElapsedMS: milliseconds(r.Elapsed)}
+	if r.Err != nil {
+		e.Error = text(r.Err.Error())
+	}
+	var results []hook.Result
+	switch {
+	case r.Background != nil:
+		results = []hook.Result{*r.Background}
+	case r.Outcome != nil:
+		e.Verdict, e.Reason, results = r.Outcome.Verdict, text(r.Outcome.Reason), r.Outcome.Results
+	}
+	for i := range results[:min(len(results), maxResults)] {
+		e.Results = append(e.Results, resultOf(&results[i], r.Background != nil, text))
+	}
+	if full && r.Background == nil {
+		e.Payload, e.Omitted = payloadOf(r.Payload, mask)
+	}
+	return e
+}
+
+func resultOf(r *hook.Result, background bool, text func(string) string) Result {
+	made := Result{Background: background, Status: r.Status, Verdict: r.Verdict(), Failure: r.Failure, Reason: text(r.Reason), Hint: text(r.Hint),
+		ExitCode: r.Report.ExitCode, ElapsedMS: milliseconds(r.Elapsed), Stderr: text(r.Report.Stderr)}
+	if h := r.Hook; h != nil {
+		made.Hook, made.Kind = h.ID, h.Kind
+		if h.Source.Path != "" {
+			made.Source = fmt.Sprintf("%s:%d", h.Source.Path, h.Source.Line)
+		}
+	}
+	return made
+}
+
+// payloadOf returns the event as it is kept. Masking a text may not break the
+// JSON around it: then the payload is left out.
+func payloadOf(payload []byte, mask func(string) string) (kept json.RawMessage, omitted string) {
+	if len(payload) == 0 {
+		return nil, "the event cannot be encoded"
+	}
+	if len(payload) > maxPayload {
+		return nil, "the event is larger than 256 KiB"
+	}
+	masked := []byte(mask(string(payload)))
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, masked); err != nil {
+		return nil, "the event holds a secret that cannot be masked"
+	}
+	return compact.Bytes(), ""
+}
+
+// agentOf is the agent's name, where the host gave it.
+func agentOf(b hook.Base) string {
+	var name string
+	_ = json.Unmarshal(b.Extra["agent"], &name) // another type is no name
+	return name
+}
+
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxText {
+		return s
+	}
+	end := maxText
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

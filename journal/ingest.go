@@ -1,0 +1,262 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Ingest moves the spool into the database and returns how many lines it moved.
+// It returns at once where another process is moving lines: that one moves them.
+// The rows of a spool and the note that it was moved are one transaction, so that
+// a kill at any moment neither loses nor doubles a line.
+func (j *Journal) Ingest(ctx context.Context) (moved int, err error) {
+	lock := flock.New(filepath.Join(j.dir, ingestName), flock.SetPermissions(0o600))
+	got, err := lock.TryLock()
+	if err != nil || !got {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	s, err := newSpool(j.dir)
+	if err != nil {
+		return 0, err
+	}
+	files, err := s.take(time.Now())
+	if err != nil {
+		return 0, err
+	}
+	for _, path := range files {
+		n, err := j.move(ctx, path)
+		moved += n
+		if err != nil {
+			return moved, err
+		}
+		if err := os.Remove(path); err != nil {
+			return moved, err
+		}
+		if _, err := j.db.ExecContext(ctx, `DELETE FROM meta WHERE k = ?`, "file:"+filepath.Base(path)); err != nil {
+			return moved, err
+		}
+	}
+	if moved > 0 {
+		err = j.retain(ctx)
+	}
+	return moved, err
+}
+
+// move brings one spool into the database.
+func (j *Journal) move(ctx context.Context, path string) (moved int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }() // read only
+	tx, err := j.db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing after a commit
+	note, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO meta VALUES(?, 'moved')`, "file:"+filepath.Base(path))
+	if err != nil {
+		return 0, err
+	}
+	if n, _ := note.RowsAffected(); n == 0 {
+		return 0, nil // a kill came between the transaction and the removal
+	}
+	w, err := newWriter(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	bad, err := readLines(f, func(line []byte) error {
+		var l loss
+		if json.Unmarshal(line, &l) == nil && l.Dropped > 0 {
+			return w.count("dropped", l.Dropped)
+		}
+		var e Entry
+		if json.Unmarshal(line, &e) != nil || e.Run == "" {
+			return w.count("damaged", 1)
+		}
+		moved++
+		return w.add(&e)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if bad > 0 {
+		if err := w.count("damaged", int64(bad)); err != nil {
+			return 0, err
+		}
+	}
+	return moved, tx.Commit()
+}
+
+// writer has the statements of one transaction.
+type writer struct {
+	ctx                     context.Context
+	dispatch, result, tally *sql.Stmt
+	counter, find           *sql.Stmt
+}
+
+func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
+	w := &writer{ctx: ctx}
+	for _, s := range []struct {
+		to   **sql.Stmt
+		text string
+	}{
+		{&w.dispatch, `INSERT INTO dispatch(run, at_us, agent, session, workspace, event, tool, verdict, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&w.result, `INSERT INTO result(dispatch, at_us, session, agent, event, hook, status, failure, verdict, elapsed_us, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&w.tally, `INSERT INTO tally VALUES(?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT DO UPDATE SET n = n + 1, last_us = max(last_us, excluded.last_us)`},
+		{&w.counter, `UPDATE meta SET v = CAST(v AS INTEGER) + ? WHERE k = ?`},
+		{&w.find, `SELECT seq FROM dispatch WHERE run = ? ORDER BY seq LIMIT 1`},
+	} {
+		stmt, err := tx.PrepareContext(ctx, s.text)
+		if err != nil {
+			return nil, err
+		}
+		*s.to = stmt // closed with the transaction
+	}
+	return w, nil
+}
+
+func (w *writer) count(key string, n int64) error {
+	_, err := w.counter.ExecContext(w.ctx, n, key)
+	return err
+}
+
+// add adds an entry. A background hook belongs to its dispatch, which was written
+// before it, or is one of its own where that is gone.
+func (w *writer) add(e *Entry) error {
+	at := e.Time.UnixMicro()
+	seq := int64(-1)
+	if len(e.Results) == 1 && e.Results[0].Background {
+		if err := w.find.QueryRowContext(w.ctx, e.Run).Scan(&seq); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	if seq < 0 {
+		head := *e
+		head.Results = nil
+		body, err := json.Marshal(head)
+		if err != nil {
+			return err
+		}
+		added, err := w.dispatch.ExecContext(w.ctx, e.Run, at, e.Agent, e.Session, e.Workspace, string(e.Event), e.Tool, e.Verdict.String(), body)
+		if err != nil {
+			return err
+		}
+		if seq, err = added.LastInsertId(); err != nil {
+			return err
+		}
+	}
+	for i := range e.Results {
+		if err := w.addResult(seq, at, e, &e.Results[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) addResult(dispatch, at int64, e *Entry, r *Result) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	elapsed := int64(r.ElapsedMS * 1000)
+	if _, err := w.result.ExecContext(w.ctx, dispatch, at, e.Session, e.Agent, string(e.Event), r.Hook, string(r.Status), string(r.Failure),
+		r.Verdict.String(), elapsed, body); err != nil {
+		return err
+	}
+	_, err = w.tally.ExecContext(w.ctx, r.Hook, at/int64(time.Hour/time.Microsecond), string(r.Status), string(r.Failure), r.Verdict.String(), bucketOf(elapsed), at)
+	return err
+}
+
+// bucketsPerOctave is how finely times are told apart: 16 steps from one power of
+// two to the next, each 4.4 % wide.
+const bucketsPerOctave = 16
+
+// bucketOf is the bucket of a time in microseconds.
+func bucketOf(us int64) int64 {
+	if us < 1 {
+		return 0
+	}
+	return 1 + int64(math.Log2(float64(us))*bucketsPerOctave)
+}
+
+// bucketTime is the middle of a bucket, in microseconds.
+func bucketTime(bucket int64) float64 {
+	if bucket == 0 {
+		return 0
+	}
+	return math.Exp2((float64(bucket-1) + 0.5) / bucketsPerOctave)
+}
+
+// retain deletes what is older than Keep, and the oldest runs while the database
+// is larger than MaxSize, in small steps, so that no other process waits long.
+func (j *Journal) retain(ctx context.Context) error {
+	cutoff := time.Now().Add(-j.opts.Keep).UnixMicro()
+	for {
+		size, err := j.size(ctx)
+		if err != nil {
+			return err
+		}
+		before := cutoff
+		if size > j.opts.MaxSize {
+			before = math.MaxInt64
+		}
+		n, err := j.deleteOldest(ctx, before)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+	}
+	_, err := j.db.ExecContext(ctx, `DELETE FROM tally WHERE hour < ?`, cutoff/int64(time.Hour/time.Microsecond))
+	return err
+}
+
+// size is the size of the database without its free pages, in bytes.
+func (j *Journal) size(ctx context.Context) (int64, error) {
+	var pages, free, page int64
+	err := j.db.QueryRowContext(ctx, `SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).Scan(&pages, &free, &page)
+	return (pages - free) * page, err
+}
+
+// deleteOldest deletes up to 500 of the dispatches that began before a time, and
+// gives their room back.
+func (j *Journal) deleteOldest(ctx context.Context, before int64) (deleted int64, err error) {
+	tx, err := j.db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing after a commit
+	const oldest = `(SELECT seq FROM dispatch WHERE at_us < ? ORDER BY at_us LIMIT 500)`
+	if _, err := tx.ExecContext(ctx, `DELETE FROM result WHERE dispatch IN `+oldest, before); err != nil {
+		return 0, err
+	}
+	gone, err := tx.ExecContext(ctx, `DELETE FROM dispatch WHERE seq IN `+oldest, before)
+	if err != nil {
+		return 0, err
+	}
+	deleted, err = gone.RowsAffected()
+	if err != nil {
+		return 0, err
+	}
+	if err := tx.Commit(); err != nil {
+		return 0, err
+	}
+	if deleted > 0 {
+		if _, err := j.db.ExecContext(ctx, `PRAGMA incremental_vacuum`); err != nil {
+			return deleted, fmt.Errorf("give room back: %w", err)
+		}
+	}
+	return deleted, nil
+}
