@@ -30,6 +30,7 @@ type Checker interface {
 // Call is one run of one hook.
 type Call struct {
 	Hook       *Hook
+	Run        string // names the dispatch for the recorder; "" = nothing records it
 	Input      Input
 	Payload    []byte // Input as JSON; shared between hooks, so read only
 	ProjectDir string // the workspace's root

@@ -10,6 +10,7 @@ import (
 // Outcome, not an error.
 type Outcome struct {
 	Event   Event
+	Run     string // names the dispatch for the recorder; "" = nothing records it
 	Verdict Verdict
 	Reason  string // of the first hook, in order, with the winning verdict
 

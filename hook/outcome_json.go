@@ -26,6 +26,7 @@ func (o *Outcome) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		Event                  Event              `json:"event"`
+		Run                    string             `json:"run,omitempty"`
 		Verdict                Verdict            `json:"verdict"`
 		Reason                 string             `json:"reason"`
 		Stop                   bool               `json:"stop"`
@@ -50,7 +51,7 @@ func (o *Outcome) MarshalJSON() ([]byte, error) {
 		Results                []result           `json:"results"`
 		Diagnostics            []Diagnostic       `json:"diagnostics"`
 	}{
-		o.Event, o.Verdict, o.Reason, o.Stop, o.StopReason, o.UpdatedInput, o.UpdatedToolOutput,
+		o.Event, o.Run, o.Verdict, o.Reason, o.Stop, o.StopReason, o.UpdatedInput, o.UpdatedToolOutput,
 		orEmpty(o.Contexts), orEmpty(o.SystemMessages), o.SuppressOutput, o.Permission, o.Elicitation,
 		o.InitialUserMessages, o.SessionTitle, o.WatchPaths, o.SuppressOriginalPrompt, o.DisplayContent,
 		o.Retry, o.WorktreePath, o.Texts, o.TerminalSequences, o.Env, results, orEmpty(o.Diagnostics),

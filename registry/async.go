@@ -137,6 +137,7 @@ func (p *pool) deliver(e *entry, c *hook.Call, result hook.Result) {
 	if code := result.Report.ExitCode; e.hook.AsyncRewake && code != nil && *code == 2 {
 		a.Rewake, a.Message = true, result.Report.Stderr
 	}
+	p.r.recordBackground(c, &result)
 	if p.r.opts.OnAsync != nil {
 		p.r.opts.OnAsync(a)
 	}

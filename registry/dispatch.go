@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -35,6 +36,10 @@ type dispatch struct {
 	turn   int    // of the hooks that run now
 	author *entry // whose rewrite in is; nil = in is as the host gave it
 
+	run   string    // its name for the recorder; "" = there is none
+	began time.Time // where it has a name
+	asked []byte    // the first wire
+
 	unjudged error // why hooks cannot judge in
 	notes    []hook.Diagnostic
 }
@@ -48,7 +53,7 @@ type slot struct {
 	rewrote bool   // it has rewritten the input, which it may do once
 }
 
-func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Progress)) (*hook.Outcome, error) {
+func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Progress)) (out *hook.Outcome, err error) {
 	if err := r.enter(); err != nil {
 		return nil, err
 	}
@@ -60,6 +65,11 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	d := &dispatch{r: r, view: r.view(callerOf(ctx)), in: in, base: r.fillBase(in.Common()), observe: observe}
 	d.take(r.pick(d.view, in, nil))
 	if len(d.slots) > 0 {
+		if r.opts.Recorder != nil {
+			d.began = time.Now()
+			d.run = newRun(d.began)
+			defer func() { d.record(out, err) }()
+		}
 		unlock, err := r.calls.lock(ctx, in)
 		if err != nil {
 			return nil, err
@@ -75,7 +85,8 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	if r.done.Err() != nil {
 		return nil, ErrClosed // under way when the registry was closed
 	}
-	out := r.stops.decide(in, d.decide)
+	out = r.stops.decide(in, d.decide)
+	out.Run = d.run
 	if in.Event() == hook.EventSessionEnd {
 		r.EndSession(in.Common().SessionID)
 	}
@@ -229,7 +240,9 @@ func (d *dispatch) encode() bool {
 		d.giveUp(err)
 		return false
 	}
-	d.wire = wire
+	if d.wire = wire; d.asked == nil {
+		d.asked = wire
+	}
 	return true
 }
 
@@ -301,7 +314,7 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 		return nil, &hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureUntrusted,
 			Reason: "what was approved cannot be run: " + err.Error(), Err: err}
 	}
-	c := &hook.Call{Hook: h, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd}
+	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd}
 	if d.view.from != nil {
 		c.Env, c.Umask = d.view.from.Env, d.view.from.Umask
 	}

@@ -82,6 +82,9 @@ type Options struct {
 	// OnAsync is told the result of each background hook. It is called from
 	// many goroutines and must return soon.
 	OnAsync func(AsyncResult)
+	// Recorder keeps what dispatches and background hooks came to; nil = nothing
+	// is kept. A journal.Recorder is one.
+	Recorder hook.Recorder
 	// Logger is told of failures and of results; nil = silence. It never sees
 	// a payload or an environment value.
 	Logger *slog.Logger

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/journal"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -36,6 +37,8 @@ type app struct {
 	json bool
 	opts tenterhook.Options
 	code int // set by a command that ends well, but not with 0
+
+	recording *journal.Recorder // nil = this command records nothing
 }
 
 // Main runs the command line and returns the exit code.
@@ -43,7 +46,13 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	a := &app{Streams: streams}
 	root := a.root()
 	root.SetArgs(args)
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := root.ExecuteContext(ctx)
+	if a.recording != nil {
+		if err := a.recording.Close(); err != nil {
+			fmt.Fprintln(a.Err, "tenterhook: this run is not recorded: "+printable(err.Error()))
+		}
+	}
+	if err != nil {
 		a.complain(err)
 		return exitError
 	}
@@ -77,7 +86,7 @@ func (a *app) root() *cobra.Command {
 	_ = root.MarkPersistentFlagDirname("dir")
 	_ = root.MarkPersistentFlagDirname("workspace")
 	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand(),
-		a.watchCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand())
+		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.replayCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand())
 	return root
 }
 
@@ -159,6 +168,13 @@ func (a *app) printDiagnostics(ds []hook.Diagnostic) {
 	for _, d := range ds {
 		fmt.Fprintf(a.Err, "%s %s\n", style.severity(d.Severity), printable(d.String()))
 	}
+}
+
+// printJSONLine prints a value on one line, for output that comes piece by piece.
+func (a *app) printJSONLine(v any) error {
+	enc := json.NewEncoder(a.Out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 func orEmpty[T any](list []T) []T {

@@ -13,6 +13,8 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	return a.eventCommand(&cobra.Command{
+		PreRun: func(*cobra.Command, []string) { a.record() },
+
 		Use:   "run EVENT",
 		Short: "Fire an event, run its hooks, and show what they decide",
 		Long:  "Fires an event as an agent would. The exit code is the decision:\n0 none or allow, 2 deny, 3 ask or defer, 1 nothing could be decided.",

@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/journal"
+)
+
+// journalDir is the folder of the journal that this user's hooks write to.
+func (a *app) journalDir() string {
+	return filepath.Join(cmp.Or(a.opts.StateDir, discovery.DefaultStateDir()), "journal")
+}
+
+// withJournal opens the journal with everything in it that processes have
+// written so far.
+func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error) (err error) {
+	j, err := journal.Open(ctx, a.journalDir(), journal.Options{})
+	if err != nil {
+		return fmt.Errorf("open the journal in %s: %w", a.journalDir(), err)
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	if j.SetAside != "" {
+		fmt.Fprintf(a.Err, "tenterhook: the journal was damaged; it is now %s, and a new one began\n", j.SetAside)
+	}
+	if _, err := j.Ingest(ctx); err != nil {
+		return fmt.Errorf("move new runs into the journal in %s: %w", a.journalDir(), err)
+	}
+	return ask(j)
+}
+
+// logFlags choose lines of the log.
+type logFlags struct {
+	hook, event, agent, session, verdict, since string
+	failed, follow                              bool
+	limit                                       int
+}
+
+func (f *logFlags) filter() (journal.Filter, error) {
+	since, err := sinceOf(f.since)
+	if err != nil {
+		return journal.Filter{}, err
+	}
+	if f.verdict != "" {
+		if err := new(hook.Verdict).UnmarshalText([]byte(f.verdict)); err != nil {
+			return journal.Filter{}, fmt.Errorf("--verdict: %w", err)
+		}
+	}
+	return journal.Filter{Hook: f.hook, Event: f.event, Agent: f.agent, Session: f.session, Verdict: f.verdict,
+		Failed: f.failed, Since: since, Limit: f.limit}, nil
+}
+
+// sinceOf reads a time: how long ago ("90s", "2h", "7d"), a date or an RFC 3339
+// time.
+func sinceOf(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 && n < 36500 {
+			return time.Now().Add(-time.Duration(n * 24 * float64(time.Hour))), nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return time.Now().Add(-ago), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf(`--since: expected a duration such as 90s, 2h or 7d, or a date such as 2026-01-31, got %q`, text)
+}
+
+func (a *app) logCommand() *cobra.Command {
+	var f logFlags
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "Show what hooks did, the newest first",
+		Long: "Shows each hook's result: when it ran, what it said, and why it failed.\n" +
+			"'tenterhook show RUN' shows one event with all its hooks.",
+		Example: "  tenterhook log\n  tenterhook log --hook user/guard --failed --since 7d\n  tenterhook log -f --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter, err := f.filter()
+			if err != nil {
+				return err
+			}
+			return a.withJournal(cmd.Context(), func(j *journal.Journal) error { return a.printLog(cmd.Context(), j, filter, f.follow) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.hook, "hook", "", "only this hook's results, by its ID")
+	flags.StringVar(&f.event, "event", "", "only results for this event")
+	flags.StringVar(&f.agent, "agent", "", "only results for this agent")
+	flags.StringVar(&f.session, "session", "", "only results of this session")
+	flags.StringVar(&f.verdict, "verdict", "", "only results with this verdict: none, allow, ask, defer, deny")
+	flags.StringVar(&f.since, "since", "", "only results since then: 90s, 2h, 7d, or a date")
+	flags.BoolVar(&f.failed, "failed", false, "only failures")
+	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for new results and show them as they come")
+	flags.IntVarP(&f.limit, "limit", "n", 50, "how many results, at most")
+	_ = cmd.RegisterFlagCompletionFunc("event", completeEvents)
+	return cmd
+}
+
+// followEvery is how often log --follow looks for new results.
+const followEvery = 100 * time.Millisecond
+
+func (a *app) printLog(ctx context.Context, j *journal.Journal, filter journal.Filter, follow bool) error {
+	lines, err := j.Log(ctx, filter)
+	if err != nil {
+		return err
+	}
+	last, err := j.Last(ctx)
+	if err != nil {
+		return err
+	}
+	if follow { // then the oldest comes first
+		for i, k := 0, len(lines)-1; i < k; i, k = i+1, k-1 {
+			lines[i], lines[k] = lines[k], lines[i]
+		}
+	}
+	if err := a.printLines(lines, !follow); err != nil || !follow {
+		return err
+	}
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if _, err := j.Ingest(ctx); err != nil {
+			return err
+		}
+		filter.After, filter.Limit = max(last, 1), 1000
+		if last == 0 {
+			filter.After = 0
+		}
+		if lines, err = j.Log(ctx, filter); err != nil {
+			return err
+		}
+		for _, l := range lines {
+			last = max(last, l.Seq)
+		}
+		if err := a.printLines(lines, false); err != nil {
+			return err
+		}
+	}
+}
+
+// printLines prints results: a table, or lines as they come; as JSON a line each.
+func (a *app) printLines(lines []journal.Line, whole bool) error {
+	if a.json {
+		for i := range lines {
+			if err := a.printJSONLine(&lines[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(lines) == 0 {
+		if whole {
+			fmt.Fprintln(a.Out, "no result fits; hooks leave results when 'tenterhook run' or an agent fires an event")
+		}
+		return nil
+	}
+	style := a.styleOf(a.Out)
+	rows := make([][]string, len(lines))
+	for i, l := range lines {
+		status := style.status(l.Status)
+		if l.Failure != "" {
+			status += " (" + string(l.Failure) + ")"
+		}
+		event := string(l.Event)
+		if l.Tool != "" {
+			event += " " + l.Tool
+		}
+		rows[i] = []string{l.Time.Local().Format("01-02 15:04:05"), l.Run, status, oneLine(l.Hook), l.Verdict.String(), oneLine(event),
+			fmt.Sprintf("%.1f ms", l.ElapsedMS), oneLine(l.Reason)}
+	}
+	if whole {
+		table(a.Out, style, []string{"TIME", "RUN", "STATUS", "HOOK", "VERDICT", "EVENT", "TOOK", "WHY"}, rows)
+		return nil
+	}
+	for _, row := range rows { // those that come later cannot be aligned with
+		fmt.Fprintln(a.Out, strings.TrimRight(strings.Join(row, "  "), " "))
+	}
+	return nil
+}
+
+func (a *app) statsCommand() *cobra.Command {
+	var hookID, since string
+	cmd := &cobra.Command{
+		Use:     "stats",
+		Short:   "Show how often each hook runs, denies and fails, and how long it takes",
+		Long:    "Counts the runs of the journal by hook. Times are exact to 5 %.",
+		Example: "  tenterhook stats\n  tenterhook stats --hook user/guard --since 24h --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			from, err := sinceOf(since)
+			if err != nil {
+				return err
+			}
+			return a.withJournal(cmd.Context(), func(j *journal.Journal) error {
+				stats, err := j.Stats(cmd.Context(), hookID, from)
+				if err != nil {
+					return err
+				}
+				losses, err := j.Losses(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(map[string]any{"hooks": stats, "losses": losses})
+				}
+				a.printStats(stats, losses)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&hookID, "hook", "", "only this hook, by its ID")
+	cmd.Flags().StringVar(&since, "since", "7d", "only runs since then: 90s, 2h, 7d, or a date")
+	return cmd
+}
+
+func (a *app) printStats(stats []journal.HookStats, losses journal.Losses) {
+	style := a.styleOf(a.Out)
+	if len(stats) == 0 {
+		fmt.Fprintln(a.Out, "no run was recorded in this time")
+	} else {
+		rows := make([][]string, len(stats))
+		for i, s := range stats {
+			failed := strconv.FormatInt(s.Failed, 10)
+			if s.Failed > 0 {
+				failed = style.red(failed)
+			}
+			rows[i] = []string{oneLine(s.Hook), strconv.FormatInt(s.Runs, 10), strconv.FormatInt(s.Denied, 10), failed,
+				fmt.Sprintf("%.1f", s.P50MS), fmt.Sprintf("%.1f", s.P95MS), fmt.Sprintf("%.1f", s.P99MS),
+				s.Last.Local().Format("01-02 15:04"), sparkline(s.Hourly)}
+		}
+		table(a.Out, style, []string{"HOOK", "RUNS", "DENIED", "FAILED", "P50 MS", "P95 MS", "P99 MS", "LAST", "LAST 24 HOURS"}, rows)
+	}
+	if losses.Dropped+losses.Damaged > 0 {
+		fmt.Fprintf(a.Out, "\n%d records were dropped and %d lines were damaged since the journal began\n", losses.Dropped, losses.Damaged)
+	}
+}
+
+// sparkline draws counts as a line of blocks; a dot is none.
+func sparkline(counts []int64) string {
+	var most int64
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	blocks := []rune("▁▂▃▄▅▆▇█")
+	var b strings.Builder
+	for _, n := range counts {
+		if n == 0 {
+			b.WriteRune('·')
+			continue
+		}
+		b.WriteRune(blocks[(n*int64(len(blocks))-1)/max(most, 1)])
+	}
+	return b.String()
+}
+
+// record makes the registry that this command opens write to the journal. Where
+// that cannot be, the command goes on without, and says so.
+func (a *app) record() {
+	r, err := journal.NewRecorder(a.journalDir(), journal.Options{Env: os.Environ()})
+	if err != nil {
+		fmt.Fprintln(a.Err, "tenterhook: this run is not recorded: "+printable(err.Error()))
+		return
+	}
+	a.recording, a.opts.Recorder = r, r
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/journal"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// replayed is what replay prints of one run.
+type replayed struct {
+	Run     string   `json:"run"`
+	Before  decision `json:"before"`
+	Now     decision `json:"now"`
+	Changes []change `json:"changes"`
+	Why     string   `json:"why,omitempty"` // why the run could not be replayed
+}
+
+type decision struct {
+	Verdict hook.Verdict `json:"verdict"`
+	Reason  string       `json:"reason"`
+}
+
+// change is a hook whose answer is another one now.
+type change struct {
+	Hook   string `json:"hook"`
+	Before string `json:"before"` // its verdict or failure; "" = it was not there
+	Now    string `json:"now"`
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	var hookID, since string
+	cmd := &cobra.Command{
+		Use:   "replay RUN…",
+		Short: "Ask today's hooks about recorded events, and show what they decide differently",
+		Long: "Fires the events of recorded runs again. Nothing but the hooks runs: no tool, no agent.\n" +
+			"Hooks run for real, so one that writes, sends or counts does so again. The exit code is 1 if a decision changed.",
+		Example: "  tenterhook replay dn3ga4f0\n  tenterhook replay --since 7d --hook user/guard",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && since == "" && hookID == "" {
+				return &located{code: "usage", message: "which runs?", hint: "name them, or choose them with --since and --hook; 'tenterhook log' lists them"}
+			}
+			from, err := sinceOf(since)
+			if err != nil {
+				return err
+			}
+			return a.withJournal(cmd.Context(), func(j *journal.Journal) error {
+				if len(args) == 0 {
+					if args, err = j.Runs(cmd.Context(), hookID, from.Add(time.Microsecond)); err != nil {
+						return err
+					}
+				}
+				return a.replay(cmd.Context(), j, args)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&hookID, "hook", "", "the runs that this hook had a result in")
+	cmd.Flags().StringVar(&since, "since", "", "the runs since then: 90s, 2h, 7d, or a date")
+	return cmd
+}
+
+func (a *app) replay(ctx context.Context, j *journal.Journal, runs []string) error {
+	reg, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer reg.Close()
+	changed, asked := 0, 0
+	for i, run := range runs {
+		e, err := j.Run(ctx, run)
+		if err != nil {
+			return err
+		}
+		r, err := ask(ctx, reg, e)
+		if err != nil {
+			return err
+		}
+		if r.Why == "" {
+			asked++
+		}
+		if r.Before.Verdict != r.Now.Verdict && r.Why == "" {
+			changed++
+			a.code = exitError
+		}
+		if a.json {
+			if err := a.printJSONLine(r); err != nil {
+				return err
+			}
+			continue
+		}
+		a.printReplayed(r)
+		if n := i + 1; n%100 == 0 && n < len(runs) {
+			fmt.Fprintf(a.Err, "%d of %d runs\n", n, len(runs))
+		}
+	}
+	if !a.json {
+		fmt.Fprintf(a.Out, "%d of %d decisions changed\n", changed, asked)
+	}
+	return nil
+}
+
+// ask fires the event of a run again.
+func ask(ctx context.Context, reg *registry.Registry, e *journal.Entry) (*replayed, error) {
+	r := &replayed{Run: e.Run, Before: decision{e.Verdict, e.Reason}, Changes: []change{}}
+	if e.Payload == nil {
+		r.Why = "its event was not recorded"
+		if e.Omitted != "" {
+			r.Why += ": " + e.Omitted
+		}
+		return r, nil
+	}
+	in, err := hook.DecodeInput(e.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("the event of run %s: %w", e.Run, err)
+	}
+	out, err := reg.Dispatch(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	r.Now = decision{out.Verdict, out.Reason}
+	before := make(map[string]string)
+	for _, one := range e.Results {
+		if !one.Background {
+			before[one.Hook] = answer(one.Verdict, one.Failure)
+		}
+	}
+	for i := range out.Results {
+		one := &out.Results[i]
+		now := answer(one.Verdict(), one.Failure)
+		was, there := before[one.Hook.ID]
+		if !there || was != now {
+			r.Changes = append(r.Changes, change{one.Hook.ID, was, now})
+		}
+		delete(before, one.Hook.ID)
+	}
+	for _, one := range e.Results {
+		if was, gone := before[one.Hook]; gone {
+			r.Changes = append(r.Changes, change{one.Hook, was, ""})
+			delete(before, one.Hook)
+		}
+	}
+	return r, nil
+}
+
+// answer is a hook's verdict, with its failure if it failed.
+func answer(v hook.Verdict, f hook.Failure) string {
+	if f != "" {
+		return v.String() + " (" + string(f) + ")"
+	}
+	return v.String()
+}
+
+func (a *app) printReplayed(r *replayed) {
+	style := a.styleOf(a.Out)
+	switch {
+	case r.Why != "":
+		fmt.Fprintf(a.Out, "%s  %s\n", r.Run, style.dim("cannot be replayed: "+oneLine(r.Why)))
+		return
+	case r.Before.Verdict == r.Now.Verdict:
+		fmt.Fprintf(a.Out, "%s  %s, as before\n", r.Run, style.verdict(r.Now.Verdict))
+	default:
+		fmt.Fprintf(a.Out, "%s  %s, was %s: %s\n", r.Run, style.verdict(r.Now.Verdict), r.Before.Verdict, oneLine(r.Now.Reason))
+	}
+	for _, c := range r.Changes {
+		was, now := c.Before, c.Now
+		if was == "" {
+			was = "not there"
+		}
+		if now == "" {
+			now = "not there"
+		}
+		fmt.Fprintf(a.Out, "  %s: %s, was %s\n", oneLine(c.Hook), now, was)
+	}
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/journal"
+)
+
+// lastShown is how many of a hook's runs show prints.
+const lastShown = 5
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show RUN|HOOK",
+		Short: "Show one run with all its hooks, or one hook with its last runs",
+		Long: "RUN is a name from 'tenterhook log'; its beginning will do where no other run has it.\n" +
+			"HOOK is an ID from 'tenterhook list', such as user/guard.",
+		Example: "  tenterhook show dn3ga4f0\n  tenterhook show user/guard --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withJournal(cmd.Context(), func(j *journal.Journal) error {
+				if strings.Contains(args[0], "/") {
+					return a.showHook(cmd.Context(), j, args[0])
+				}
+				e, err := j.Run(cmd.Context(), args[0])
+				if errors.Is(err, journal.ErrNoRun) {
+					return &located{code: "unknown_run", message: err.Error(), hint: "'tenterhook log' lists runs, 'tenterhook list' hooks"}
+				}
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(e)
+				}
+				a.printRun(e)
+				return nil
+			})
+		},
+	}
+}
+
+func (a *app) printRun(e *journal.Entry) {
+	style := a.styleOf(a.Out)
+	line := style.verdict(e.Verdict)
+	if e.Reason != "" {
+		line += ": " + printable(e.Reason)
+	}
+	if e.Error != "" {
+		line = style.red("not decided") + ": " + printable(e.Error)
+	}
+	fmt.Fprintln(a.Out, line)
+	fact := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(a.Out, "%-10s %s\n", name, oneLine(value))
+		}
+	}
+	fact("run", e.Run)
+	fact("time", e.Time.Local().Format(time.RFC3339))
+	fact("took", fmt.Sprintf("%.1f ms", e.ElapsedMS))
+	fact("event", strings.TrimSpace(string(e.Event)+" "+e.Tool))
+	fact("agent", e.Agent)
+	fact("session", e.Session)
+	fact("workspace", e.Workspace)
+	fact("input", string(e.Payload))
+	fact("no input", e.Omitted)
+	if len(e.Results) > 0 {
+		fmt.Fprintln(a.Out)
+	}
+	var longest float64
+	for _, r := range e.Results {
+		longest = max(longest, r.ElapsedMS)
+	}
+	for _, r := range e.Results {
+		a.printResult(style, &r, longest)
+	}
+	if e.Payload != nil {
+		fmt.Fprintln(a.Out, style.dim("\n'tenterhook replay "+e.Run+"' asks today's hooks"))
+	}
+}
+
+// barWidth is how wide the bar of the slowest hook is.
+const barWidth = 24
+
+func (a *app) printResult(style style, r *journal.Result, longest float64) {
+	bar := strings.Repeat("█", max(1, int(r.ElapsedMS/max(longest, 0.001)*barWidth)))
+	status := style.status(r.Status)
+	if r.Failure != "" {
+		status += " (" + string(r.Failure) + ")"
+	}
+	if r.Background {
+		status += " in the background"
+	}
+	fmt.Fprintf(a.Out, "%-*s %8.1f ms  %s  %s  %s\n", barWidth, bar, r.ElapsedMS, oneLine(r.Hook), r.Verdict, status)
+	for _, more := range []struct{ name, text string }{{"why", r.Reason}, {"hint", r.Hint}, {"stderr", r.Stderr}, {"source", r.Source}} {
+		if more.text != "" && (more.name != "source" || r.Failure != "") {
+			fmt.Fprintf(a.Out, "  %s: %s\n", more.name, oneLine(more.text))
+		}
+	}
+	if r.ExitCode != nil {
+		fmt.Fprintf(a.Out, "  exit code: %d\n", *r.ExitCode)
+	}
+}
+
+// showHook prints what is loaded under an ID, and its last runs.
+func (a *app) showHook(ctx context.Context, j *journal.Journal, id string) error {
+	reg, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer reg.Close()
+	hooks := []listedHook{}
+	for _, l := range reg.List() {
+		if l.Hook.ID == id {
+			hooks = append(hooks, listed(l))
+		}
+	}
+	runs, err := j.Log(ctx, journal.Filter{Hook: id, Limit: lastShown})
+	if err != nil {
+		return err
+	}
+	if len(hooks) == 0 && len(runs) == 0 {
+		return &located{code: "unknown_hook", message: fmt.Sprintf("there is no hook %s, and the journal has no run of it", id), hint: "'tenterhook list' lists the hooks"}
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"hooks": hooks, "runs": orEmpty(runs)})
+	}
+	for _, h := range hooks {
+		a.printHook(h)
+	}
+	if len(hooks) == 0 {
+		fmt.Fprintf(a.Out, "%s is not loaded any more\n", printable(id))
+	}
+	fmt.Fprintln(a.Out)
+	return a.printLines(runs, true)
+}
+
+func (a *app) printHook(h listedHook) {
+	style := a.styleOf(a.Out)
+	text, err := json.Marshal(h)
+	var facts map[string]json.RawMessage
+	if err != nil || json.Unmarshal(text, &facts) != nil {
+		return
+	}
+	fmt.Fprintf(a.Out, "%s  %s\n", style.bold(oneLine(h.ID)), style.state(h.State))
+	members, _ := hook.Members(text)
+	for _, m := range members {
+		value := string(m.Value)
+		var plain string
+		if json.Unmarshal(m.Value, &plain) == nil {
+			value = plain
+		}
+		switch {
+		case m.Key == "id" || m.Key == "state" || value == "" || value == "null":
+		case m.Key == "source":
+			fmt.Fprintf(a.Out, "  %-12s %s:%d\n", m.Key, oneLine(h.Source.Path), h.Source.Line)
+		default:
+			fmt.Fprintf(a.Out, "  %-12s %s\n", m.Key, oneLine(value))
+		}
+	}
+}

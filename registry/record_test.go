@@ -1,0 +1,101 @@
+package registry_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// kept is a recorder that keeps everything.
+type kept struct {
+	mu      sync.Mutex
+	records []hook.Record
+}
+
+func (k *kept) Record(r hook.Record) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.records = append(k.records, r)
+}
+
+func TestRecorderGetsEachDispatchAndEachBackgroundResult(t *testing.T) {
+	k := &kept{}
+	opts := only()
+	opts.Recorder = k
+	reg, err := registry.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on(t, reg, "guard", func(context.Context, hook.PreToolUse) (*hook.Output, error) { return hook.Denied("no"), nil })
+	on(t, reg, "audit", func(context.Context, hook.PreToolUse) (*hook.Output, error) { return nil, nil }, func(h *hook.Hook) { h.Async = true })
+	out, err := reg.Dispatch(t.Context(), hook.PreToolUse{Base: hook.Base{SessionID: "s"}, ToolName: "Bash", ToolInput: []byte(`{"command":"ls"}`)})
+	if err != nil || out.Run == "" {
+		t.Fatalf("run %q, %v", out.Run, err)
+	}
+	if _, err := reg.Dispatch(t.Context(), hook.PostToolUse{ToolName: "Bash"}); err != nil { // concerns no hook
+		t.Fatal(err)
+	}
+	if err := reg.Close(); err != nil { // waits for the background
+		t.Fatal(err)
+	}
+	var dispatches, background int
+	for _, r := range k.records {
+		if r.Run != out.Run || r.Event != hook.EventPreToolUse || r.Tool != "Bash" || r.Base.SessionID != "s" || r.Time.IsZero() {
+			t.Errorf("got %+v", r)
+		}
+		switch {
+		case r.Background != nil:
+			background++
+		case r.Outcome.Verdict != hook.Deny || len(r.Payload) == 0:
+			t.Errorf("outcome %+v, payload %s", r.Outcome, r.Payload)
+		default:
+			dispatches++
+		}
+	}
+	if dispatches != 1 || background != 1 {
+		t.Errorf("%d dispatches and %d background results", dispatches, background)
+	}
+}
+
+func TestRecorderGetsTheEventAsTheHostGaveItAndWhyNothingWasDecided(t *testing.T) {
+	k := &kept{}
+	opts := only()
+	opts.Recorder = k
+	reg, err := registry.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reg.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	on(t, reg, "rewriter", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+		return &hook.Output{UpdatedInput: []byte(`{"command":"pwd"}`)}, nil
+	}, func(h *hook.Hook) { h.Rewrites = true })
+	on(t, reg, "slow", func(ctx context.Context, in hook.PreToolUse) (*hook.Output, error) {
+		if in.Common().SessionID == "hurry" {
+			cancel()
+			<-ctx.Done()
+		}
+		return nil, nil
+	})
+	call := hook.PreToolUse{ToolName: "Bash", ToolInput: []byte(`{"command":"ls"}`)}
+	if _, err := reg.Dispatch(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	call.SessionID = "hurry"
+	if _, err := reg.Dispatch(ctx, call); err == nil {
+		t.Fatal("the caller gave up, and something was decided")
+	}
+	if len(k.records) != 2 {
+		t.Fatalf("%d records", len(k.records))
+	}
+	in, err := hook.DecodeInput(k.records[0].Payload)
+	if got, _ := hook.ToolCallOf(in); err != nil || string(got.ToolInput) != `{"command":"ls"}` {
+		t.Errorf("payload %s, %v", k.records[0].Payload, err)
+	}
+	if r := k.records[1]; r.Err == nil || r.Outcome != nil {
+		t.Errorf("got %+v", r)
+	}
+}
