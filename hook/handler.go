@@ -44,11 +44,32 @@ type Call struct {
 	// process's own. A command inherits it. Windows has none.
 	Umask *int
 
+	// Verify, where not nil, judges what is about to be started, immediately
+	// before the start and from any goroutine. Nothing is started if it returns an
+	// error. It is the registry's word on whether what was approved is still there.
+	Verify func(*Program) error
+
 	// Progress, where not nil, takes a line about a long run.
 	Progress func(line string)
 
 	// Report is for the handler to fill, whatever the end.
 	Report Report
+}
+
+// Program is what a command comes to in one environment and directory.
+type Program struct {
+	Path  string   // the executable
+	Argv  []string // with the name that it gets as the first
+	Dir   string   // the directory that it starts in
+	Shell bool     // Path is a shell, and the last of Argv its text
+
+	// Files are what the command names outside of its hook's folder: scripts,
+	// programs, data. They are absolute and sorted. One that does not exist must
+	// not come into being.
+	Files []string
+	// Unbound says why the command can run files that are not among them; "" =
+	// it cannot, beside what those load in turn.
+	Unbound string
 }
 
 // Report is what a run leaves behind beside its answer.

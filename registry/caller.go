@@ -46,3 +46,11 @@ func (c *Caller) lookup() func(string) (string, bool) {
 		return "", false
 	}
 }
+
+// env is the caller's environment; nil = that of the registry counts.
+func (c *Caller) env() []string {
+	if c == nil {
+		return nil
+	}
+	return c.Env
+}

@@ -314,7 +314,7 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 		return nil, &hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureUntrusted,
 			Reason: "what was approved cannot be run: " + err.Error(), Err: err}
 	}
-	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd}
+	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd, Verify: s.definition.verify()}
 	if d.view.from != nil {
 		c.Env, c.Umask = d.view.from.Env, d.view.from.Umask
 	}

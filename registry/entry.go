@@ -30,7 +30,6 @@ type entry struct {
 	same       sameness      // what dedupe knows it by
 	strict     func() *entry // itself with on_failure = "block"
 	origin     *entry        // of such a one: what it is made of
-	copies     sync.Map      // folder of an approved copy → *hook.Hook
 
 	matcher      *match.Matcher
 	rules        []*match.Rule // of `if`: any of them; none = every call

@@ -26,6 +26,7 @@ type definition struct {
 
 	subject *trust.Subject // of one that needs an approval
 	guard   *trust.Guard
+	env     []string // that its command is resolved in for whoever brings none
 
 	disowned  string // why nobody trusts its files; "" = who owns them is fine
 	problem   string // why the manifest could not be read

@@ -279,7 +279,7 @@ func TestF4ReloadSeesAFileThatACommandCameToName(t *testing.T) {
 	opts := machine(t, "")
 	own := filepath.Join(opts.Workspace, ".tenterhook")
 	write(t, filepath.Join(own, "settings.json"), handlers("PreToolUse", "cat check.txt; exit 2"))
-	write(t, filepath.Join(own, "hooks", "a", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"cat ../../check.txt ../../../check.txt; exit 2\"\n+++\n")
+	write(t, filepath.Join(own, "hooks", "a", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"cat \\\"$CLAUDE_PROJECT_DIR/check.txt\\\"; exit 2\"\n+++\n")
 	reg := open(t, opts)
 	approve(t, reg)
 	blocked := []string{"project/a blocked", "project/settings.json:PreToolUse[0].0 blocked"}

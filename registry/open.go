@@ -41,6 +41,9 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	}
 	opts.Workspace = workspace
 	r := &Registry{opts: opts, compat: compat, parallel: make(chan struct{}, opts.MaxParallel), home: opts.homeDir()}
+	if r.env = opts.Env; r.env == nil {
+		r.env = os.Environ()
+	}
 	r.off = r.switchedOff()
 	r.handlers = map[hook.Kind]hook.Handler{
 		hook.KindCommand: command.New(command.Options{Env: opts.Env}),

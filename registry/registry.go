@@ -28,6 +28,7 @@ type Registry struct {
 	calls       callLocks
 	async       *pool
 	parallel    chan struct{} // a place for each hook that runs
+	env         []string      // that hooks inherit
 	home        string        // what ~ means in an `if` rule; "" = unknown
 
 	snap     atomic.Pointer[snapshot]

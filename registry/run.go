@@ -30,9 +30,9 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 	defer cancel()
 	var out *hook.Output
 	var err error
-	if e.hook.Kind == hook.KindCommand {
+	if e.hook.Kind == hook.KindCommand { // it verifies what it starts
 		out, err = e.handler.Handle(timed, c)
-	} else {
+	} else if err = verified(c); err == nil {
 		out, err = contain(timed, e.handler, c)
 	}
 	result := classify(ctx, timed, e, start, out, err)
@@ -45,6 +45,9 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 	case hook.StatusSuccess, hook.StatusBlocked, hook.StatusAsync:
 		permit.Done(breaker.Success)
 	case hook.StatusFailed:
+		if result.Failure == hook.FailureUntrusted { // it did not run
+			break
+		}
 		permit.Done(breaker.Failure)
 		if result.Failure == hook.FailureStart {
 			e.check.Invalidate()
@@ -54,6 +57,15 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 		r.spend(e, c.Input.Common().SessionID)
 	}
 	return result
+}
+
+// verified returns an error if a hook that starts no program lost its approval
+// since it was selected.
+func verified(c *hook.Call) error {
+	if c.Verify == nil {
+		return nil
+	}
+	return c.Verify(&hook.Program{})
 }
 
 // classify makes a result of how a handler returned.

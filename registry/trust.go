@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -66,13 +67,60 @@ func (r *Registry) needApproval(d *definition) {
 		d.refuse(err.Error())
 		return
 	}
-	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Path: d.path, Definition: bound, Words: trust.Words(root, d.hooks...)}
+	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Workspace: r.opts.Workspace, Path: d.path, Definition: bound}
+	d.env = r.env
 	if d.described { // the lock file pins its bytes at each start as well
 		d.subject.Files = []string{d.path}
 	} else if d.config == nil { // the hook of a config file has no folder of its own
 		d.subject.Dir = d.hooks[0].Source.Dir
 	}
 	d.guard = trust.NewGuard(*d.subject, r.stores...)
+}
+
+// program is what the definition's command comes to for a caller with env, nil =
+// the registry's own: what its approval has to bind. A hook of a folder will run
+// from a copy of it, so that is what its words are relative to.
+func (d *definition) program(env []string) hook.Program {
+	h := d.hooks[0] // all of them run the same
+	if h.Command == nil || h.Command.Line == "" {
+		return hook.Program{}
+	}
+	if env == nil {
+		env = d.env
+	}
+	at := resolve.Place{Project: d.subject.Workspace}
+	if d.subject.Dir != "" {
+		moved := *h
+		moved.Source.Dir, at.Bytes = resolve.Copy, h.Source.Dir
+		h = &moved
+	}
+	environ := resolve.NewEnviron(h, env, at.Project)
+	p, _ := resolve.Command(h, &environ, at) // what cannot start has files all the same
+	return p
+}
+
+// check is the verdict on the definition, as of now. One that needs no approval
+// is approved.
+func (d *definition) check(env []string) trust.Verdict {
+	if d == nil || d.guard == nil {
+		return trust.Verdict{Approved: true}
+	}
+	return d.guard.Check(func() hook.Program { return d.program(env) })
+}
+
+// verify returns what keeps a program of the definition from being started, or
+// nil where the definition needs no approval.
+func (d *definition) verify() func(*hook.Program) error {
+	if d == nil || d.guard == nil {
+		return nil
+	}
+	return func(p *hook.Program) error {
+		v := d.guard.Check(func() hook.Program { return *p })
+		if v.Approved {
+			return nil
+		}
+		return &hook.Error{Failure: hook.FailureUntrusted, Reason: v.Why, Hint: v.Hint}
+	}
 }
 
 // overriders finds, for each hook of the --dir folders, the hooks that may take
@@ -125,10 +173,8 @@ func (e *entry) standing(from *Caller) (state hook.State, why string, verdict tr
 			return hook.StateShadowed, fmt.Sprintf("overridden by %s in %s", near.hook.ID, near.hook.Source.Path), verdict
 		}
 	}
-	if e.definition.guard != nil {
-		if verdict = e.definition.guard.Check(); !verdict.Approved {
-			return hook.StateUntrusted, verdict.Why, verdict
-		}
+	if verdict = e.definition.check(from.env()); !verdict.Approved {
+		return hook.StateUntrusted, verdict.Why, verdict
 	}
 	return hook.StateReady, "", verdict
 }
@@ -143,13 +189,9 @@ func (r *Registry) sealed(e *entry, seal *trust.Seal) (*hook.Hook, error) {
 	if err != nil || dir == "" {
 		return e.hook, err
 	}
-	if h, ok := e.copies.Load(dir); ok {
-		return h.(*hook.Hook), nil
-	}
 	h := *e.hook
 	h.Source.Dir = dir
-	kept, _ := e.copies.LoadOrStore(dir, &h)
-	return kept.(*hook.Hook), nil
+	return &h, nil
 }
 
 // Subject is a definition that runs only if somebody approves it.
@@ -163,6 +205,9 @@ type Subject struct {
 // Seal reads the definition's files, to be shown and approved.
 func (s *Subject) Seal() (*trust.Seal, error) { return s.subject.Seal() }
 
+// Root is the directory of the workspace or the package that it comes with.
+func (s *Subject) Root() string { return s.subject.Root }
+
 // Key is what its approval is kept by.
 func (s *Subject) Key() (trust.Key, error) { return s.subject.Key() }
 
@@ -171,7 +216,7 @@ func (r *Registry) Subjects() []Subject {
 	var list []Subject
 	for _, d := range r.snap.Load().definitions {
 		if d.subject != nil {
-			list = append(list, Subject{Hooks: d.hooks, Verdict: d.guard.Check(), subject: *d.subject})
+			list = append(list, Subject{Hooks: d.hooks, Verdict: d.check(nil), subject: d.subject.With(d.program(nil))})
 		}
 	}
 	return list

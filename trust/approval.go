@@ -19,6 +19,7 @@ type Approval struct {
 	Path       string          `json:"path"`     // the file that declares it, relative to the root
 	Approved   time.Time       `json:"approved"` // when
 	Definition json.RawMessage `json:"definition"`
+	Unbound    bool            `json:"unbound,omitzero"` // whatever its command runs: Files are not bound
 	Folder     []File          `json:"folder,omitempty"` // every file of the hook's folder
 	Files      []File          `json:"files,omitempty"`  // files outside of it
 }
@@ -37,7 +38,7 @@ func Export(w io.Writer, approvals []Approval) error {
 	}
 	slices.SortFunc(list, compareApprovals)
 	list = slices.CompactFunc(list, func(a, b Approval) bool {
-		return a.Key() == b.Key() && string(a.Definition) == string(b.Definition) &&
+		return a.Key() == b.Key() && a.Unbound == b.Unbound && string(a.Definition) == string(b.Definition) &&
 			slices.Equal(a.Folder, b.Folder) && slices.Equal(a.Files, b.Files)
 	})
 	data, err := encode(list)

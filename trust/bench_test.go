@@ -37,17 +37,20 @@ func BenchmarkIntactFloor(b *testing.B) {
 	}
 }
 
-// BenchmarkIntactWords is the check of a command of twelve words that name no
-// file and one that does: a stat of that file, and one for all the others.
-func BenchmarkIntactWords(b *testing.B) {
-	w := newWorkspace(b)
+// BenchmarkGuardFiles is the check of a command that names a file of the
+// workspace, which is read and hashed each time, and the finding of that file.
+func BenchmarkGuardFiles(b *testing.B) {
+	w, store := newWorkspace(b), trust.Memory()
 	w.write("/check.sh", "exit 2\n", 0o644)
-	h := &hook.Hook{Command: &hook.Command{Line: `jq -r .tool_input.command | grep -qE 'rm -rf' && exit 2; sh check.sh`}}
-	sealed := settled(b, trust.Subject{ID: "x", Root: w.root, Path: w.root, Definition: []byte("[]"), Words: trust.Words(w.root, h)})
+	h := &hook.Hook{Scope: hook.ScopeProject, Command: &hook.Command{Line: `jq -r .tool_input.command | grep -qE 'rm -rf' && exit 2; sh check.sh`}}
+	s := trust.Subject{ID: "x", Root: w.root, Path: w.root, Definition: []byte("[]")}
+	program := comesTo(w, h)
+	approve(b, store, seal(b, s.With(program())))
+	g := trust.NewGuard(s, store)
 	b.ReportAllocs()
 	for b.Loop() {
-		if ok, why := sealed.Intact(); !ok {
-			b.Fatal(why)
+		if v := g.Check(program); !v.Approved {
+			b.Fatal(v.Why)
 		}
 	}
 }
@@ -59,13 +62,13 @@ func BenchmarkGuard(b *testing.B) {
 	approve(b, store, w.settled())
 	g := trust.NewGuard(w.subject(), store)
 	s, _ := snapshots(b)
-	dir, err := s.Dir(g.Check().Seal)
+	dir, err := s.Dir(g.Check(nil).Seal)
 	must(b, err)
 	settled(b, trust.Subject{ID: "x", Root: dir, Path: dir, Definition: []byte("[]"), Dir: dir})
 	b.Run("check", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if v := g.Check(); !v.Approved {
+			if v := g.Check(nil); !v.Approved {
 				b.Fatal(v.Why)
 			}
 		}
@@ -73,7 +76,7 @@ func BenchmarkGuard(b *testing.B) {
 	b.Run("check and snapshot", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := s.Dir(g.Check().Seal); err != nil {
+			if _, err := s.Dir(g.Check(nil).Seal); err != nil {
 				b.Fatal(err)
 			}
 		}

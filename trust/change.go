@@ -16,6 +16,7 @@ const (
 	ChangeRemoved ChangeKind = "removed" // a file; Old says what it was
 	ChangeContent ChangeKind = "content" // of a file; Old and New say what it was and is
 	ChangeMode    ChangeKind = "mode"    // a file may be executed now, or may not any more
+	ChangeUnbound ChangeKind = "unbound" // the files of its command cannot all be located any more; New says why
 )
 
 // Change is one difference between what was approved and what is there.
@@ -36,6 +37,8 @@ func (c Change) String() string {
 		return fmt.Sprintf("its %s was removed (%s)", name, clip(c.Old))
 	case c.Kind == ChangeField:
 		return fmt.Sprintf("its %s changed from %s to %s", name, clip(c.Old), clip(c.New))
+	case c.Kind == ChangeUnbound:
+		return "its command became unbound (" + clip(c.New) + ")"
 	case c.Kind == ChangeMode:
 		return fmt.Sprintf("%s became %s", name, c.New)
 	case c.Kind == ChangeContent:
@@ -56,15 +59,23 @@ func clip(s string) string {
 // changes lists the differences between an approval and what is there now,
 // those of the definition first. The zero Approval is nothing, of which
 // everything differs.
-func changes(old, now *Approval) []Change {
-	list := fieldChanges(old.Definition, now.Definition)
-	list = fileChanges(list, old.Folder, now.Folder)
-	return fileChanges(list, old.Files, now.Files)
+func changes(old *Approval, now *Seal) []Change {
+	list := fieldChanges(old.Definition, now.definition)
+	list = fileChanges(list, old.Folder, now.folder)
+	if old.Unbound {
+		return list
+	}
+	if why := now.Unbound(); why != "" {
+		list = append(list, Change{ChangeUnbound, "command", "", why})
+	}
+	return fileChanges(list, old.Files, now.files)
 }
 
-// same reports whether an approval binds exactly what is there now.
+// same reports whether an approval binds exactly what is there now. One that is
+// unbound leaves open which files the command runs.
 func (a *Approval) same(now *Seal) bool {
-	return string(a.Definition) == string(now.definition) && slices.Equal(a.Folder, now.folder) && slices.Equal(a.Files, now.files)
+	return string(a.Definition) == string(now.definition) && slices.Equal(a.Folder, now.folder) &&
+		(a.Unbound || now.Unbound() == "" && slices.Equal(a.Files, now.files))
 }
 
 // fieldChanges compares definitions entry by entry, field by field. What is no

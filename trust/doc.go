@@ -15,12 +15,14 @@
 // it. An approval binds the definition ([Define]: what runs, when and with what
 // policy) and every byte of the hook's folder: names, contents, execute bits
 // and links. Empty folders are not bound. Files outside of the folder are bound
-// if [Subject.Files] names them, or a word of the command does ([Words]). What
-// they load in turn, a package.json for instance, is not bound.
+// if [Subject.Files] names them. What they load in turn, a package.json for
+// instance, is not bound.
 //
-// A word that names no file when the command is approved must not come to name
-// one: the check.sh of "sh check.sh" would be a script that nobody looked at.
-// What a command says that it writes may come and change, as [Words] has it.
+// Which files a command names depends on the environment and the directory that
+// it runs in, so the caller finds out and hands them to [Guard.Check], each time.
+// Where not all of them can be located the subject is unbound: what it runs can
+// change without a new approval. [Store.Approve] refuses it, and
+// [Store.ApproveUnbound] approves its definition and folder alone.
 //
 // Approvals are kept in a [Store] outside of the workspace, by the workspace's
 // canonical path, the hook's ID and its file. Another checkout of the same
@@ -60,14 +62,14 @@
 //     that file;
 //   - the folder of the copies must not be on a file system mounted noexec.
 //
-// Files that [Subject.Files] or a word names are run where they lie. For those, and
-// without Snapshots, the check is as near to the start as the caller puts it; a
-// process that holds such a file mapped for writing can change it unseen.
+// Files that [Subject.Files] names are run where they lie. Each check of a Guard
+// reads and hashes them, because a process that holds a file mapped can change it
+// without a trace in its times. The check is as near to the start as the caller
+// puts it.
 //
 // # Windows
 //
 // A lower tier: access lists are not read, so ownership is not judged; a seal
-// knows sizes and modification times alone, which a program can set back; FAT
-// does not tell that a folder changed, so a word may come to name a file unseen
-// until the next load; and there is no execute bit.
+// knows sizes and modification times alone, which a program can set back; and
+// there is no execute bit.
 package trust

@@ -30,17 +30,17 @@ func Example() {
 
 	store := trust.Memory() // or trust.Open(the user's state directory)
 	guard := trust.NewGuard(subject, store)
-	fmt.Println(guard.Check().Why)
+	fmt.Println(guard.Check(nil).Why)
 
 	seal, err := subject.Seal() // what is there, to be shown to somebody
 	if err != nil {
 		panic(err)
 	}
 	_ = store.Approve(seal)
-	fmt.Println(guard.Check().Approved)
+	fmt.Println(guard.Check(nil).Approved)
 
 	_ = os.WriteFile(script, []byte("#!/bin/sh\nexit 0\n"), 0o755)
-	verdict := guard.Check()
+	verdict := guard.Check(nil)
 	fmt.Println(verdict.Why)
 	fmt.Print(store.Diff(verdict.Seal, verdict.Changes[0]))
 	// Output:

@@ -4,26 +4,29 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
-// Guard keeps the verdict on one subject true, for the cost of a stat a file. It
-// is safe for concurrent use.
+// Guard keeps the verdict on one subject true, for the cost of a stat for each
+// file of the hook's folder, and of a reading of each other file. It is safe for
+// concurrent use.
 type Guard struct {
 	subject Subject
 	stores  []*Store
 
-	last atomic.Pointer[judgement]
-	mu   sync.Mutex // held to judge
+	last atomic.Pointer[folderState]
+	mu   sync.Mutex // held to read the folder
 }
 
-// judgement is a verdict and what it rests on.
-type judgement struct {
-	verdict Verdict
-	books   []*book   // what the stores held
-	until   time.Time // when to look again though nothing else says so; zero = never
+// folderState is the hook's folder as it was read last.
+type folderState struct {
+	seal    *Seal
+	problem *Problem  // why there is no seal
+	until   time.Time // when to read again what could not be read
 }
 
-// unreadableTTL is how long a subject that could not be read is left alone.
+// unreadableTTL is how long a folder that could not be read is left alone.
 const unreadableTTL = time.Second
 
 // NewGuard returns a guard that asks stores, in order, for an approval of s. It
@@ -32,65 +35,79 @@ func NewGuard(s Subject, stores ...*Store) *Guard {
 	return &Guard{subject: s, stores: stores}
 }
 
-// Check returns the verdict as it is now. If the files and the stores are as
-// they were when it was made, it is the last one; else they are read and judged
-// anew. Nothing is read that nobody ever approved.
-func (g *Guard) Check() Verdict {
-	if j := g.last.Load(); j != nil && g.holds(j) {
-		return j.verdict
+// Check returns the verdict as it is now. What the hook's command comes to is
+// the caller's to say, for the environment and the directory that it would run
+// in; nil = it has no command. Files outside of the hook's folder are read and
+// hashed at each check: no time of change tells that a process changed a page
+// that it holds mapped. Nothing is read, and program is not called, if nobody
+// ever approved the hook.
+func (g *Guard) Check(program func() hook.Program) Verdict {
+	books := make([]*book, len(g.stores))
+	for i, s := range g.stores {
+		books[i] = s.current()
+	}
+	key, err := g.subject.key()
+	if err != nil {
+		return refused(asProblem(g.subject.Path, err), nil)
+	}
+	if !known(books, key) {
+		v := unapproved(key)
+		for _, b := range books {
+			if b.problem != nil {
+				v = refused(b.problem, nil)
+			}
+		}
+		return v
+	}
+	seal, problem := g.folder()
+	if problem != nil {
+		return refused(problem, nil)
+	}
+	p := hook.Program{Files: g.subject.Files, Unbound: g.subject.Unbound}
+	if program != nil {
+		p = program()
+		p.Files = append(p.Files[:len(p.Files):len(p.Files)], g.subject.Files...)
+	}
+	if seal, err = seal.with(p); err != nil {
+		return refused(asProblem(g.subject.Path, err), nil)
+	}
+	return g.judge(seal)
+}
+
+// folder returns the seal of the hook's folder, read anew if anything moved.
+func (g *Guard) folder() (*Seal, *Problem) {
+	if state := g.last.Load(); state.holds() {
+		return state.seal, state.problem
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if j := g.last.Load(); j != nil && g.holds(j) {
-		return j.verdict
+	state := g.last.Load()
+	if state.holds() {
+		return state.seal, state.problem
 	}
-	j := g.judge()
-	g.last.Store(j)
-	return j.verdict
+	alone := g.subject
+	alone.Files, alone.Unbound = nil, ""
+	state = &folderState{}
+	var err error
+	if state.seal, err = alone.Seal(); err != nil {
+		state.problem, state.until = asProblem(g.subject.Path, err), time.Now().Add(unreadableTTL)
+	}
+	g.last.Store(state)
+	return state.seal, state.problem
 }
 
-func (g *Guard) holds(j *judgement) bool {
-	for i, s := range g.stores {
-		if s.current() != j.books[i] {
-			return false
-		}
+func (f *folderState) holds() bool {
+	switch {
+	case f == nil:
+		return false
+	case f.seal == nil:
+		return time.Now().Before(f.until)
 	}
-	if j.verdict.Seal != nil {
-		intact, _ := j.verdict.Seal.Intact()
-		return intact
-	}
-	return j.until.IsZero() || time.Now().Before(j.until)
+	intact, _ := f.seal.Intact()
+	return intact
 }
 
-func (g *Guard) judge() *judgement {
-	j := &judgement{books: make([]*book, len(g.stores))}
-	for i, s := range g.stores { // first: what they hold later is found out by the next check
-		j.books[i] = s.current()
-	}
-	key, err := g.subject.key()
-	if err == nil && !g.known(j.books, key) {
-		j.verdict = unapproved(key)
-		for _, b := range j.books {
-			if b.problem != nil {
-				j.verdict = refused(b.problem, nil)
-			}
-		}
-		return j
-	}
-	var seal *Seal
-	if err == nil {
-		seal, err = g.subject.Seal()
-	}
-	if err != nil {
-		j.verdict = refused(asProblem(g.subject.Path, err), nil)
-		j.until = time.Now().Add(unreadableTTL)
-		return j
-	}
-	j.verdict = g.judgeSeal(seal)
-	return j
-}
-
-func (g *Guard) known(books []*book, key Key) bool {
+func known(books []*book, key Key) bool {
 	for _, b := range books {
 		if len(b.find(key)) > 0 {
 			return true
@@ -99,9 +116,9 @@ func (g *Guard) known(books []*book, key Key) bool {
 	return false
 }
 
-// judgeSeal asks the stores. One that approves is enough; else the first that
-// knows of an earlier approval says what changed.
-func (g *Guard) judgeSeal(seal *Seal) Verdict {
+// judge asks the stores. One that approves is enough; else the first that knows
+// of an earlier approval says what changed.
+func (g *Guard) judge(seal *Seal) Verdict {
 	var verdict Verdict
 	for i, s := range g.stores {
 		v := s.Judge(seal)

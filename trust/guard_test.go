@@ -18,7 +18,7 @@ func TestGuardFollowsFilesAndStore(t *testing.T) {
 	check := func(step, why string) {
 		t.Helper()
 		for range 2 {
-			v := g.Check()
+			v := g.Check(nil)
 			if v.Approved != (why == "") || !strings.HasPrefix(v.Why, why) {
 				t.Errorf("%s: approved %v, %q, want %q", step, v.Approved, v.Why, why)
 			}
@@ -48,7 +48,7 @@ func TestF4ManifestEditedAndApprovedStaysUntrustedUntilItIsLoadedAnew(t *testing
 	w, store := newWorkspace(t), trust.Memory()
 	approve(t, store, w.seal())
 	g := trust.NewGuard(w.subject(), store)
-	if !g.Check().Approved {
+	if !g.Check(nil).Approved {
 		t.Fatal("not approved")
 	}
 	w.write("HOOK.md", strings.Replace(manifest, "./run.sh", "./sun.sh", 1), 0o644)
@@ -57,7 +57,7 @@ func TestF4ManifestEditedAndApprovedStaysUntrustedUntilItIsLoadedAnew(t *testing
 	s := w.subject()
 	s.Definition = define(t, h)
 	approve(t, store, seal(t, s))
-	if v := g.Check(); v.Approved || !strings.HasPrefix(v.Why, "its command changed") {
+	if v := g.Check(nil); v.Approved || !strings.HasPrefix(v.Why, "its command changed") {
 		t.Errorf("the old definition runs under the approval of the next: %+v", v)
 	}
 }
@@ -66,10 +66,10 @@ func TestF8NothingIsReadThatNobodyApproved(t *testing.T) {
 	w := newWorkspace(t)
 	s := w.subject()
 	s.Dir = w.path("nowhere") // reading it would fail
-	if v := trust.NewGuard(s, trust.Memory()).Check(); v.Why != "nobody approved it" || v.Seal != nil {
+	if v := trust.NewGuard(s, trust.Memory()).Check(nil); v.Why != "nobody approved it" || v.Seal != nil {
 		t.Errorf("%+v", v)
 	}
-	if v := trust.NewGuard(s).Check(); v.Approved || v.Why != "nobody approved it" {
+	if v := trust.NewGuard(s).Check(nil); v.Approved || v.Why != "nobody approved it" {
 		t.Errorf("without stores: %+v", v)
 	}
 }
@@ -79,12 +79,12 @@ func TestGuardSaysWhyItCannotRead(t *testing.T) {
 	approve(t, store, w.seal())
 	g := trust.NewGuard(w.subject(), store)
 	w.link("/etc/passwd", "x")
-	if v := g.Check(); v.Approved || !strings.Contains(v.Why, "is a link out of") || v.Hint == "" {
+	if v := g.Check(nil); v.Approved || !strings.Contains(v.Why, "is a link out of") || v.Hint == "" {
 		t.Errorf("%+v", v)
 	}
 	w.remove("x")
 	time.Sleep(1100 * time.Millisecond) // it is left alone for a second
-	if v := g.Check(); !v.Approved {
+	if v := g.Check(nil); !v.Approved {
 		t.Error(v.Why)
 	}
 }
@@ -122,7 +122,7 @@ func TestGuardAsksEveryStore(t *testing.T) {
 		"a file of the workspace, by its guard": {[]*trust.Store{inside(t, w, exported.String())}, false, w.path("/approvals.json")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := trust.NewGuard(w.subject(), test.stores...).Check()
+			v := trust.NewGuard(w.subject(), test.stores...).Check(nil)
 			if v.Approved != test.approved || !strings.HasPrefix(v.Why, test.why) {
 				t.Errorf("approved %v, %q, want %q", v.Approved, v.Why, test.why)
 			}
@@ -145,7 +145,7 @@ func TestGuardIsCheckedFromManyGoroutines(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				if v := g.Check(); !v.Approved {
+				if v := g.Check(nil); !v.Approved {
 					t.Error(v.Why)
 				}
 				time.Sleep(5 * time.Millisecond)

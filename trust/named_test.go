@@ -5,78 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-func TestF4FilesThatACommandNames(t *testing.T) {
-	w := newWorkspace(t)
-	w.write("/scripts/check.sh", "", 0o755)
-	w.write("/my scripts/check.sh", "", 0o755)
-	w.write("/Makefile", "", 0o644)
-	w.write("/out.txt", "", 0o644)
-	w.write("/audit.log", "", 0o644)
-	tests := []struct {
-		line  string
-		args  []string
-		dir   bool // the hook has a folder
-		names string
-	}{
-		{line: "scripts/check.sh", names: "scripts/check.sh"},
-		{line: "./scripts/check.sh arg", names: "scripts/check.sh"},
-		{line: `"$CLAUDE_PROJECT_DIR"/scripts/check.sh`, names: "scripts/check.sh"},
-		{line: `"${TENTERHOOK_PROJECT_DIR}/scripts/check.sh" --fix`, names: "scripts/check.sh"},
-		{line: `'my scripts/check.sh'`, names: "my scripts/check.sh scripts/check.sh"},
-		{line: `bash -c "cd scripts; scripts/check.sh && true"`, names: "scripts/check.sh"},
-		{line: "cat<Makefile|sh scripts/check.sh>out.txt", names: "Makefile scripts/check.sh"},
-		{line: "x=scripts/check.sh;$x 2>&1 >> out.txt", names: "scripts/check.sh"},
-		{line: "scripts/late.sh", names: "scripts/late.sh"},
-		{line: "late.sh scripts .", names: ""},
-		{line: "/bin/sh /etc/passwd ../x", names: ""},
-		{line: "Makefile", args: []string{}, names: "Makefile"},
-		{line: "sh", args: []string{"-c", "scripts/check.sh x", "${CLAUDE_PROJECT_DIR}/scripts/check.sh"}, names: "scripts/check.sh"},
-		{line: "my scripts/check.sh", args: []string{}, names: "my scripts/check.sh"},
-		{line: "./run.sh $HOOK_DIR/HOOK.md", dir: true, names: ""},
-		{line: "sh ../../../scripts/check.sh", dir: true, names: "scripts/check.sh"},
-		{line: "scripts/check.sh", dir: true, names: ""},
-		{line: "'unclosed scripts/check.sh", names: "scripts/check.sh"},
-		{line: "a\x00/b", names: ""},
-		{line: "", names: ""},
-		{line: "sh 'Makefile", names: "Makefile"},
-		{line: "my tool --log Makefile", names: "Makefile"},
-		{line: "tool -o out.txt --verbose Makefile", names: "Makefile out.txt"},
-		{line: "tool --log audit.log -l logs/audit.log --output=out.txt -outfile late/out.txt Makefile", names: "Makefile"},
-		{line: "sh audit.log ./late.log --out out.txt out.txt", names: "audit.log late.log out.txt"},
-		{line: "cat Makefile | tee -a out.txt late/out.txt | sh scripts/check.sh", names: "Makefile scripts/check.sh"},
-		{line: `bash -c 'tee out.txt; tool --log audit.log Makefile'`, names: "Makefile"},
-		{line: "tool", args: []string{"--logfile", "out.txt", "Makefile", "--output", "scripts/late.txt"}, names: "Makefile"},
-		{line: "tee", args: []string{"out.txt"}, names: ""},
-	}
-	for _, test := range tests {
-		t.Run(test.line, func(t *testing.T) {
-			h := &hook.Hook{Command: &hook.Command{Line: test.line, Args: test.args}}
-			if test.dir {
-				h.Source.Dir = w.dir
-			}
-			seal := seal(t, trust.Subject{ID: "x", Root: w.root, Path: w.root, Definition: []byte("[]"), Words: trust.Words(w.root, h, &hook.Hook{})})
-			var names []string
-			for _, f := range seal.Approval().Files {
-				if f.Missing != strings.Contains(f.Name, "late") {
-					t.Errorf("%+v", f)
-				}
-				names = append(names, f.Name)
-			}
-			if diff := cmp.Diff(test.names, strings.Join(names, " ")); diff != "" {
-				t.Error(diff)
-			}
-		})
+// comesTo is what a settings hook's line comes to in the workspace.
+func comesTo(w *workspace, h *hook.Hook) func() hook.Program {
+	return func() hook.Program {
+		env := resolve.NewEnviron(h, os.Environ(), w.root)
+		p, _ := resolve.Command(h, &env, resolve.Place{Project: w.root})
+		return p
 	}
 }
 
-// Other words than these name nothing, and cost no more than one stat however
-// many they are: that of the folder which a file would come into being in.
 func TestF4WordThatComesToNameAFileEndsAnApproval(t *testing.T) {
 	const script = "echo hostile\n"
 	tests := []struct {
@@ -116,20 +58,21 @@ func TestF4WordThatComesToNameAFileEndsAnApproval(t *testing.T) {
 			w.remove("/folder/x")
 			w.link("away/check.sh", "/link")
 			w.link("away/folder", "/linked")
-			h := &hook.Hook{Command: &hook.Command{Line: test.line}}
-			s := trust.Subject{ID: "project/x", Root: w.root, Path: w.path("/settings.json"), Definition: define(t, h), Words: trust.Words(w.root, h)}
-			approve(t, store, settled(t, s))
+			h := &hook.Hook{Scope: hook.ScopeProject, Command: &hook.Command{Line: test.line}}
+			s := trust.Subject{ID: "project/x", Root: w.root, Path: w.path("/settings.json"), Definition: define(t, h)}
+			program := comesTo(w, h)
+			approve(t, store, settled(t, s.With(program())))
 			g := trust.NewGuard(s, store)
-			if v := g.Check(); !v.Approved {
+			if v := g.Check(program); !v.Approved {
 				t.Fatal(v.Why)
 			}
 			test.change(w)
 			for range 2 {
-				if v := g.Check(); v.Approved != (test.why == "") || !strings.HasPrefix(v.Why, test.why) {
+				if v := g.Check(program); v.Approved != (test.why == "") || !strings.HasPrefix(v.Why, test.why) {
 					t.Errorf("approved %v, %q, want %q", v.Approved, v.Why, test.why)
 				}
 			}
-			if v := trust.NewGuard(s, store).Check(); v.Approved != (test.why == "") {
+			if v := trust.NewGuard(s, store).Check(program); v.Approved != (test.why == "") {
 				t.Errorf("to another guard it is approved %v: %q", v.Approved, v.Why)
 			}
 		})
@@ -140,9 +83,10 @@ func TestF4WordThatComesToNameAFileEndsAnApproval(t *testing.T) {
 // judged.
 func TestWordsAreReadInAFolderThatChangesAllTheTime(t *testing.T) {
 	w, store := newWorkspace(t), trust.Memory()
-	h := &hook.Hook{Command: &hook.Command{Line: "sh check.sh"}}
-	s := trust.Subject{ID: "project/x", Root: w.root, Path: w.path("/settings.json"), Definition: define(t, h), Words: trust.Words(w.root, h)}
-	approve(t, store, seal(t, s))
+	h := &hook.Hook{Scope: hook.ScopeProject, Command: &hook.Command{Line: "sh check.sh"}}
+	s := trust.Subject{ID: "project/x", Root: w.root, Path: w.path("/settings.json"), Definition: define(t, h)}
+	program := comesTo(w, h)
+	approve(t, store, seal(t, s.With(program())))
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -158,13 +102,13 @@ func TestWordsAreReadInAFolderThatChangesAllTheTime(t *testing.T) {
 	}()
 	g := trust.NewGuard(s, store)
 	for range 500 {
-		if v := g.Check(); !v.Approved {
+		if v := g.Check(program); !v.Approved {
 			t.Error(v.Why)
 			break
 		}
 	}
 	w.write("/check.sh", "echo hostile\n", 0o644)
-	if v := g.Check(); v.Approved {
+	if v := g.Check(program); v.Approved {
 		t.Error("a script that came into being is approved")
 	}
 	close(stop)

@@ -31,6 +31,7 @@ const (
 	CodeReadOnly    = "store_read_only"    // a file that was handed in
 	CodeInWorkspace = "store_in_workspace" // whoever it judges could have written it
 	CodeDefinition  = "definition_opaque"  // a definition cannot be bound
+	CodeUnbound     = "unbound"            // not all files of a command can be located
 )
 
 // Error is the path and what is wrong with it.

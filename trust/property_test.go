@@ -51,7 +51,7 @@ func TestApprovedIffNothingThatIsBoundChanged(t *testing.T) {
 				seal, err := subject.Seal()
 				check(t, err)
 				want := approved != nil && maps.Equal(approved, m.holds)
-				judged, guarded := state.Judge(seal), guard.Check()
+				judged, guarded := state.Judge(seal), guard.Check(nil)
 				if judged.Approved != want || guarded.Approved != want {
 					t.Fatalf("judge %v %q, guard %v %q, want %v\napproved %v\nnow %v",
 						judged.Approved, judged.Why, guarded.Approved, guarded.Why, want, approved, m.holds)

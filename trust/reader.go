@@ -32,10 +32,7 @@ type reader struct {
 	dir     *os.Root
 
 	folder, files []File
-	names         map[string]bool // of files
-	folders       map[string]bool // that words lie in: whether they are watched
 	watch         []watched
-	around        []watched // folders of words: those may change meanwhile
 	count         int
 	bytes         int64
 }
@@ -53,17 +50,19 @@ func (r *reader) read() error {
 			return err
 		}
 	}
-	for _, path := range r.subject.Files {
+	slices.SortFunc(r.folder, byName)
+	return r.readFiles()
+}
+
+// readFiles reads the files outside of the folder.
+func (r *reader) readFiles() error {
+	paths := slices.Clone(r.subject.Files)
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
 		if err := r.readNamed(path); err != nil {
 			return err
 		}
 	}
-	for _, w := range r.subject.Words {
-		if err := r.readWord(w); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(r.folder, byName)
 	slices.SortFunc(r.files, byName)
 	return nil
 }
@@ -209,10 +208,6 @@ func (r *reader) openEnd(path string) (*os.File, error) {
 // content that is bound.
 func (r *reader) readNamed(path string) error {
 	name := r.subject.nameOf(path)
-	if r.names[name] {
-		return nil
-	}
-	r.names[name] = true
 	if r.count++; r.count > MaxFiles {
 		return tooMany(r.subject.Path)
 	}
@@ -241,37 +236,6 @@ func (r *reader) readNamed(path string) error {
 	r.files = append(r.files, file)
 	r.watch = append(r.watch, watched{path: path, name: name, follow: true, stamp: at})
 	return nil
-}
-
-// readWord reads the file that a word names. A word that names none is watched:
-// by the folder that a file would come into being in, which costs one stat for
-// all of them, and a link or a folder of that name by itself.
-func (r *reader) readWord(w Word) error {
-	seen := !w.AsPath && r.watchFolder(filepath.Dir(w.Path)) // before the look at what is in it
-	if isFile(w.Path) {
-		return r.readNamed(w.Path)
-	}
-	_, err := os.Lstat(w.Path)
-	if absent(err) && w.AsPath {
-		return r.readNamed(w.Path)
-	}
-	if !absent(err) || !seen {
-		r.watch = append(r.watch, watched{path: w.Path, name: r.subject.nameOf(w.Path), noFile: true})
-	}
-	return nil
-}
-
-// watchFolder watches what comes and goes in a folder, if there is one.
-func (r *reader) watchFolder(path string) bool {
-	seen, known := r.folders[path]
-	if !known {
-		at, err := stamp.Of(path, true)
-		if seen = err == nil; seen {
-			r.around = append(r.around, watched{path: path, name: r.subject.nameOf(path), follow: true, stamp: at})
-		}
-		r.folders[path] = seen
-	}
-	return seen
 }
 
 // digest hashes an open file. What it returns is of the file that is open; that

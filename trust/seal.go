@@ -3,13 +3,13 @@ package trust
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
@@ -20,11 +20,12 @@ type Seal struct {
 	key        Key
 	definition json.RawMessage
 	folder     []File // of Subject.Dir, by name
-	files      []File // of Subject.Files and Subject.Words, by name
+	files      []File // of Subject.Files, by name
 
 	watch   []watched
 	settled bool // the stamps can be relied on: nothing was younger than they can tell
 
+	base     *Seal // that this one is of the same folder as; nil = itself
 	copyOnce sync.Once
 	copyName string // see copyID
 }
@@ -58,7 +59,6 @@ type watched struct {
 	name   string // for whoever is told
 	follow bool   // what the path leads to, rather than a link itself
 	gone   bool   // it is to stay away
-	noFile bool   // it may be anything but a file
 	stamp  stamp.Stamp
 }
 
@@ -78,11 +78,11 @@ func (s Subject) Seal() (*Seal, error) {
 	if s.ID == "" {
 		return nil, &Problem{CodeDefinition, s.Path, "has no ID to approve it by", "name the hook"}
 	}
-	s.Files, s.Words = slices.Clone(s.Files), slices.Clone(s.Words)
+	s.Files = slices.Clone(s.Files)
 	moved := ""
 	for range 3 {
 		start := time.Now()
-		r := reader{subject: &s, root: key.Root, names: make(map[string]bool), folders: make(map[string]bool)}
+		r := reader{subject: &s, root: key.Root}
 		if err := r.read(); err != nil {
 			return nil, asProblem(s.Path, err)
 		}
@@ -91,8 +91,7 @@ func (s Subject) Seal() (*Seal, error) {
 		}
 		seal := &Seal{subject: s, key: key, definition: definition, folder: r.folder, files: r.files, watch: r.watch}
 		if moved = seal.moved(); moved == "" {
-			seal.watch = append(seal.watch, r.around...)
-			seal.settled = !slices.ContainsFunc(seal.watch, func(w watched) bool { return !w.gone && !w.noFile && w.stamp.Young(start) })
+			seal.settled = !slices.ContainsFunc(seal.watch, func(w watched) bool { return !w.gone && w.stamp.Young(start) })
 			return seal, nil
 		}
 	}
@@ -101,7 +100,7 @@ func (s Subject) Seal() (*Seal, error) {
 
 // Intact reports whether everything is as it was read, and if not, what moved.
 // It costs a stat a file. What moved need not have changed in what is bound:
-// the next seal tells.
+// the next seal tells. A file that a process holds mapped can change unseen.
 func (s *Seal) Intact() (bool, string) {
 	if !s.settled {
 		return false, "something changed too short a time ago to be sure of it"
@@ -113,18 +112,12 @@ func (s *Seal) Intact() (bool, string) {
 // Approval is what approving the subject would record, but for the time.
 func (s *Seal) Approval() Approval {
 	return Approval{Root: s.key.Root, ID: s.key.ID, Path: s.key.Path, Definition: slices.Clone(s.definition),
-		Folder: slices.Clone(s.folder), Files: slices.Clone(s.files)}
+		Unbound: s.subject.Unbound != "", Folder: slices.Clone(s.folder), Files: slices.Clone(s.files)}
 }
 
 func (s *Seal) moved() string {
 	for i := range s.watch {
 		w := &s.watch[i]
-		if w.noFile {
-			if isFile(w.path) {
-				return fmt.Sprintf("%s came into being", show(w.name))
-			}
-			continue
-		}
 		now, err := stamp.Of(w.path, w.follow)
 		switch {
 		case w.gone && err == nil:
@@ -141,11 +134,27 @@ func (s *Seal) moved() string {
 	return ""
 }
 
-// isFile reports whether a path leads to a regular file.
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+// with returns the seal of the same folder with files as they are now, read and
+// hashed anew.
+func (s *Seal) with(p hook.Program) (*Seal, error) {
+	if len(p.Files) == 0 && p.Unbound == "" {
+		return s, nil
+	}
+	sub := s.subject.With(p)
+	r := reader{subject: &sub, root: s.key.Root}
+	if err := r.readFiles(); err != nil {
+		return nil, asProblem(sub.Path, err)
+	}
+	if p := unwritable(s.key, r.files); p != nil {
+		return nil, p
+	}
+	return &Seal{subject: sub, key: s.key, definition: s.definition, folder: s.folder, files: r.files,
+		watch: slices.Concat(s.watch, r.watch), base: s}, nil
 }
+
+// Unbound says why the subject can run files that the seal does not hold; "" =
+// it cannot.
+func (s *Seal) Unbound() string { return s.subject.Unbound }
 
 // unwritable finds a name that a store could not tell from others.
 func unwritable(k Key, lists ...[]File) *Problem {

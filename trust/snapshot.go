@@ -106,6 +106,9 @@ func (s *Snapshots) private() *Problem {
 
 // copyID names a copy by what is in it.
 func (s *Seal) copyID() string {
+	if s.base != nil {
+		return s.base.copyID()
+	}
 	s.copyOnce.Do(func() {
 		h := sha256.New()
 		for _, f := range s.folder {

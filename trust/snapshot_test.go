@@ -127,7 +127,7 @@ func TestF3OldBytesRunOrNothingDoes(t *testing.T) {
 	ran := 0
 	s, _ := snapshots(t)
 	for end := time.Now().Add(20 * time.Second); ran < 20 && time.Now().Before(end); {
-		v := g.Check()
+		v := g.Check(nil)
 		if !v.Approved {
 			continue
 		}

@@ -59,8 +59,8 @@ func FuzzDecode(f *testing.F) {
 			same := false
 			for _, candidate := range found {
 				same = same || candidate.same(seal)
-				changes(candidate, &Approval{})
-				changes(&Approval{}, candidate)
+				changes(candidate, &Seal{})
+				changes(&Approval{}, seal)
 			}
 			if !same {
 				t.Errorf("an approval does not hold for what it binds: %+v", a)

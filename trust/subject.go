@@ -2,11 +2,15 @@ package trust
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 // Subject is a definition that wants to run.
@@ -23,12 +27,24 @@ type Subject struct {
 	Dir string
 	// Definition is that of [Define].
 	Definition []byte
+	// Workspace is the directory of the workspace, where that is not Root: files
+	// there are bound by names that hold in every workspace.
+	Workspace string
 	// Files are further files, bound by content and run where they lie. One
 	// that does not exist is bound as such: it must not come into being.
 	Files []string
-	// Words are those of [Words]. One that names a file is bound as one of Files.
-	// Any other must go on naming none.
-	Words []Word
+	// Unbound says why the hook can run files that are not among those above;
+	// "" = it cannot. What is unbound is approved by [Store.ApproveUnbound] alone.
+	Unbound string
+}
+
+// With returns the subject with what its command comes to.
+func (s Subject) With(p hook.Program) Subject {
+	s.Files = slices.Concat(s.Files, p.Files)
+	slices.Sort(s.Files)
+	s.Files = slices.Compact(s.Files)
+	s.Unbound = cmp.Or(s.Unbound, p.Unbound)
+	return s
 }
 
 // Key is what approvals are kept by.
@@ -54,12 +70,28 @@ func (s *Subject) key() (Key, error) {
 }
 
 // nameOf is a file's name in approvals: it does not depend on where the root
-// is, as long as the file lies there.
+// and the workspace are, as long as the file lies there. No two files have the
+// same.
 func (s *Subject) nameOf(path string) string {
-	if rel, err := filepath.Rel(s.Root, path); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
+	if rel, ok := relative(s.Root, path); ok && strings.HasPrefix(rel, "$") {
+		return "./" + rel
+	} else if ok {
+		return rel
+	}
+	if rel, ok := relative(s.Workspace, path); ok && s.Workspace != "" {
+		return "$CLAUDE_PROJECT_DIR/" + rel
 	}
 	return filepath.ToSlash(filepath.Clean(path))
+}
+
+func relative(dir, path string) (string, bool) {
+	rel, err := filepath.Rel(dir, path)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}
+
+func below(dir, path string) bool {
+	_, ok := relative(dir, path)
+	return ok
 }
 
 // definition is the subject's definition without insignificant space.

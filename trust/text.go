@@ -67,11 +67,6 @@ func (s *Seal) pathOf(name string) string {
 			return path
 		}
 	}
-	for _, w := range s.subject.Words {
-		if s.subject.nameOf(w.Path) == name {
-			return w.Path
-		}
-	}
 	return ""
 }
 

@@ -1,6 +1,9 @@
 package trust
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Verdict is whether a subject may run.
 type Verdict struct {
@@ -13,6 +16,17 @@ type Verdict struct {
 	// Seal is what was judged; nil if it could not be read or, from a Guard, if
 	// nobody ever approved anything of that name, which takes no reading.
 	Seal *Seal
+	// Approval is what lets it run; nil if it is not approved.
+	Approval *Approval
+}
+
+// Unbound says why what an approved subject runs may change without a new
+// approval; "" = it may not.
+func (v Verdict) Unbound() string {
+	if v.Approval == nil || !v.Approval.Unbound {
+		return ""
+	}
+	return cmp.Or(v.Seal.Unbound(), "it was approved as such")
 }
 
 // Judge says whether what was read is what somebody approved.
@@ -27,18 +41,19 @@ func (s *Store) Judge(seal *Seal) Verdict {
 		}
 	}
 	candidates := b.find(seal.key)
-	for _, a := range candidates {
-		if a.same(seal) {
-			return Verdict{Approved: true, Seal: seal}
+	for _, unbound := range []bool{false, true} {
+		for _, a := range candidates {
+			if a.Unbound == unbound && a.same(seal) {
+				return Verdict{Approved: true, Seal: seal, Approval: a}
+			}
 		}
 	}
-	now := seal.Approval()
 	if len(candidates) == 0 {
 		v := unapproved(seal.key)
-		v.Changes, v.Seal = changes(&Approval{}, &now), seal
+		v.Changes, v.Seal = changes(&Approval{}, seal), seal
 		return v
 	}
-	v := Verdict{Changes: changes(candidates[0], &now), Seal: seal, Hint: approveHint("look at the changes", seal.key.ID)}
+	v := Verdict{Changes: changes(candidates[0], seal), Seal: seal, Hint: approveHint("look at the changes", seal.key.ID)}
 	v.Why = "it changed since it was approved"
 	if len(v.Changes) > 0 {
 		v.Why = v.Changes[0].String() + " since it was approved"

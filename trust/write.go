@@ -15,8 +15,21 @@ const lockWait = 10 * time.Second
 // Approve records what was read, in the place of earlier approvals of the same
 // hooks. It is what the seals hold that is approved, whatever is there by now:
 // show them, and then approve the same. On an error nothing was approved and
-// nothing that was is lost.
+// nothing that was is lost. It refuses what is unbound, see [Seal.Unbound].
 func (s *Store) Approve(seals ...*Seal) error {
+	for _, seal := range seals {
+		if why := seal.Unbound(); why != "" {
+			return &Problem{CodeUnbound, seal.key.ID, "is unbound, what its command runs may change without a new approval: " + why,
+				"make the command name a script by its path, or approve it with --unbound"}
+		}
+	}
+	return s.ApproveUnbound(seals...)
+}
+
+// ApproveUnbound is Approve for what may be unbound. Of a seal that is, it
+// approves the definition and the hook's folder, and leaves open which files
+// outside of it the command runs.
+func (s *Store) ApproveUnbound(seals ...*Seal) error {
 	at := time.Now().UTC().Truncate(time.Second)
 	replaced := make(map[Key]bool, len(seals))
 	var added []Approval
@@ -28,6 +41,9 @@ func (s *Store) Approve(seals ...*Seal) error {
 		replaced[seal.key] = true
 		a := seal.Approval()
 		a.Approved = at
+		if a.Unbound {
+			a.Files = nil
+		}
 		added = append(added, a)
 		seal.texts(texts)
 	}
@@ -39,14 +55,26 @@ func (s *Store) Approve(seals ...*Seal) error {
 
 // Revoke removes the approvals with one of keys and says how many there were.
 func (s *Store) Revoke(keys ...Key) (int, error) {
-	removed := 0
+	removed, err := s.RevokeWhere(func(a *Approval) bool { return slices.Contains(keys, a.Key()) })
+	return len(removed), err
+}
+
+// RevokeWhere removes the approvals that gone says yes to, and returns them. It
+// needs no file of the hook, so it reaches hooks that are not there any more.
+func (s *Store) RevokeWhere(gone func(*Approval) bool) ([]Approval, error) {
+	var removed []Approval
 	err := s.change(nil, func(list []Approval) []Approval {
-		left := slices.DeleteFunc(list, func(a Approval) bool { return slices.Contains(keys, a.Key()) })
-		removed = len(list) - len(left)
-		return left
+		removed = nil
+		return slices.DeleteFunc(list, func(a Approval) bool {
+			if !gone(&a) {
+				return false
+			}
+			removed = append(removed, a)
+			return true
+		})
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	return removed, nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 )
 
 // Check says what would keep the hook's command from starting, or from being
@@ -15,9 +16,9 @@ func (h *Handler) Check(hk *hook.Hook) []hook.Diagnostic {
 	}
 	c := &hook.Call{Hook: hk}
 	env := h.environ(c)
-	p, failed := makePlan(hk, workDir(c, &env), &env)
-	if failed == nil && !p.shell {
-		failed = startable(p.path)
+	p, failed := resolved(c, &env)
+	if failed == nil && !p.Shell {
+		failed = startable(p.Path)
 	}
 	var found []hook.Diagnostic
 	warn := func(code, message, hint string) {
@@ -42,7 +43,7 @@ func startable(path string) *hook.Error {
 	case info.IsDir():
 		return &hook.Error{Failure: hook.FailureStart, Reason: path + " is a directory", Hint: "name the program in it"}
 	}
-	if _, ok := executable(path, &environ{}); !ok {
+	if !resolve.Executable(path) {
 		return &hook.Error{Failure: hook.FailureStart, Reason: path + " may not be executed", Hint: fmt.Sprintf("chmod +x %s", path)}
 	}
 	return nil

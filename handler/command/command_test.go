@@ -300,10 +300,21 @@ func TestExportLinesComeBackAsVariables(t *testing.T) {
 }
 
 func TestShellPrefixWrapsTheShellForm(t *testing.T) {
-	h := line(`echo "it's" >&2; exit 2`)
-	h.Env = map[string]string{"CLAUDE_CODE_SHELL_PREFIX": "PREFIXED=yes sh -c"}
-	h.Command.Line = `echo "it's $PREFIXED" >&2; exit 2`
+	h := line(`echo "it's $PREFIXED" >&2; exit 2`)
+	t.Setenv("CLAUDE_CODE_SHELL_PREFIX", "PREFIXED=yes sh -c")
 	if out, _, err := run(t, h); err != nil || out.Reason != "it's yes" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	h.Env = map[string]string{"CLAUDE_CODE_SHELL_PREFIX": "PREFIXED=hook sh -c"}
+	if out, _, err := run(t, h); err != nil || out.Reason != "it's yes" {
+		t.Errorf("the hook's own prefix: %+v, %v", out, err)
+	}
+}
+
+func TestShellPrefixIsNotForAHookToSet(t *testing.T) {
+	h := line(`echo "it's $PREFIXED$CLAUDE_CODE_SHELL_PREFIX" >&2; exit 2`)
+	h.Env = map[string]string{"CLAUDE_CODE_SHELL_PREFIX": "PREFIXED=hook sh -c"}
+	if out, _, err := run(t, h); err != nil || out.Reason != "it's" {
 		t.Errorf("%+v, %v", out, err)
 	}
 }

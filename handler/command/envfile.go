@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 )
 
 // maxEnvFile bounds what is read back of a hook's environment file.
@@ -62,7 +63,7 @@ func readEnvFile(path string, lookup func(string) string) (vars map[string]strin
 		for _, a := range assigns {
 			value, ok := "", a.Value == nil
 			if !ok {
-				value, ok = plainWord(a.Value, func(name string) string {
+				value, ok = resolve.PlainWord(a.Value, func(name string) string {
 					if v, set := vars[name]; set {
 						return v
 					}

@@ -12,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/process"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/internal/worker"
 )
 
@@ -27,7 +28,6 @@ type Options struct {
 // Handler runs command hooks. It is safe for concurrent use.
 type Handler struct {
 	inherited []string
-	plans     plans
 	reader    dialect.Reader
 	workers   *worker.Pool
 }
@@ -65,9 +65,8 @@ func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error
 		if r.envFile, err = newEnvFile(); err != nil {
 			return nil, hook.Errorf(hook.FailureStart, "no file for its environment: %w", err)
 		}
-		r.env.set("CLAUDE_ENV_FILE", r.envFile)
+		r.env.Set("CLAUDE_ENV_FILE", r.envFile)
 	}
-	r.dir = workDir(c, &r.env)
 	var off handoff
 	if !c.Hook.Async && !c.Hook.AsyncRewake {
 		r.start(ctx, off.look)
@@ -90,38 +89,65 @@ type run struct {
 	handler *Handler
 	call    *hook.Call
 	payload []byte // the event, as the hook's protocol has it
-	env     environ
+	env     resolve.Environ
 	envFile string // "" = the event has none
-	dir     string
 
 	spec   process.Spec
 	result process.Result
 	err    error // why it was not started
 }
 
+// environ is the environment of the call's hook.
+func (h *Handler) environ(c *hook.Call) resolve.Environ {
+	inherited := h.inherited
+	if c.Env != nil {
+		inherited = c.Env
+	}
+	return resolve.NewEnviron(c.Hook, inherited, c.ProjectDir)
+}
+
+// resolved is what the call's command comes to.
+func resolved(c *hook.Call, env *resolve.Environ) (hook.Program, *hook.Error) {
+	return resolve.Command(c.Hook, env, resolve.Place{Project: c.ProjectDir, Session: c.Dir})
+}
+
+// verified returns an error if the program must not be started.
+func verified(c *hook.Call, p *hook.Program) error {
+	if c.Verify == nil {
+		return nil
+	}
+	return c.Verify(p)
+}
+
 // start runs the command to its end. A program that turns out to be a script
 // without a first line is one for the shell after all.
 func (r *run) start(ctx context.Context, detach func([]byte) context.Context) {
 	c := r.call
-	p, failed := r.handler.plans.get(c.Hook, r.dir, &r.env)
+	p, failed := resolved(c, &r.env)
 	if failed != nil {
 		r.err = failed
 		return
 	}
-	r.spec = process.Spec{Path: p.path, Argv: p.argv, Dir: r.dir, Env: r.env.list, Umask: c.Umask, Stdin: r.payload, Detach: detach}
+	r.spec = process.Spec{Path: p.Path, Argv: p.Argv, Dir: p.Dir, Env: r.env.List(), Umask: c.Umask, Stdin: r.payload, Detach: detach}
+	if r.err = verified(c, &p); r.err != nil {
+		return
+	}
 	var err error
 	r.result, err = process.Run(ctx, r.spec)
 	var broken *process.StartError
-	if errors.As(err, &broken) && broken.Cause == process.CauseFormat && !p.shell && c.Hook.Command.Args == nil {
-		if p, failed = viaShell(c.Hook.Command, "", &r.env); failed != nil {
+	if errors.As(err, &broken) && broken.Cause == process.CauseFormat && !p.Shell && c.Hook.Command.Args == nil {
+		shell, failed := resolve.ViaShell(c.Hook, &r.env)
+		if failed != nil {
 			r.err = failed
 			return
 		}
-		r.spec.Path, r.spec.Argv = p.path, p.argv
+		r.spec.Path, r.spec.Argv = shell.Path, shell.Argv
+		if r.err = verified(c, &p); r.err != nil {
+			return
+		}
 		r.result, err = process.Run(ctx, r.spec)
 	}
 	if err != nil {
-		r.handler.plans.forget(c.Hook)
 		r.err = startFailure(c.Hook, err)
 	}
 }
@@ -156,7 +182,6 @@ func (r *run) finish(ctx context.Context) (*hook.Output, error) {
 func (r *run) read() (*hook.Output, error) {
 	if !looksLikeJSON(r.result.Stdout) {
 		if d, ok := process.Explain(r.spec, r.result); ok {
-			r.handler.plans.forget(r.call.Hook)
 			return nil, diagnosed(d)
 		}
 	}
@@ -233,7 +258,7 @@ func looksLikeJSON(stdout []byte) bool {
 }
 
 func (r *run) takeEnvFile(out **hook.Output) {
-	vars, passed, err := readEnvFile(r.envFile, r.env.get)
+	vars, passed, err := readEnvFile(r.envFile, r.env.Get)
 	const remedy = "write lines such as export KEY=value"
 	if err != nil {
 		r.call.Warn("env_file", err.Error(), remedy)
@@ -248,21 +273,6 @@ func (r *run) takeEnvFile(out **hook.Output) {
 		*out = &hook.Output{}
 	}
 	(*out).Env = vars
-}
-
-// workDir is where the command runs: the hook's folder, or for one that has
-// none the session's directory, the project's root, home, or temp: the first
-// that is there.
-func workDir(c *hook.Call, env *environ) string {
-	if c.Hook.Source.Dir != "" {
-		return c.Hook.Source.Dir
-	}
-	for _, dir := range []string{c.Dir, c.ProjectDir, env.get("HOME")} {
-		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
-			return dir
-		}
-	}
-	return os.TempDir()
 }
 
 // tail keeps the end of a long stderr, where the error is.

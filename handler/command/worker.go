@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/process"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/internal/worker"
 )
 
@@ -31,19 +32,25 @@ func newWorkers(o WorkerOptions) *worker.Pool {
 // in its answer: it has none.
 func (h *Handler) ask(ctx context.Context, c *hook.Call, payload []byte) (*hook.Output, error) {
 	env := h.environ(c)
-	dir := workDir(c, &env)
-	own := env.list
+	p, failed := resolved(c, &env)
+	if failed != nil {
+		return nil, failed
+	}
+	if err := verified(c, &p); err != nil { // a process that stays is not asked either
+		return nil, err
+	}
+	own := env.List()
 	if c.Env == nil { // all of the handler's commands inherit the same
 		own = own[len(h.inherited):]
 	}
 	if c.Umask != nil { // not a variable of the worker, but told apart like one
 		own = append(own[:len(own):len(own)], "umask "+strconv.Itoa(*c.Umask))
 	}
-	key := workerKey(c.Hook.Command, dir, own)
+	key := workerKey(c.Hook.Command, &p, own)
 	shell := false
 	var started worker.Command
 	plan := func() (_ worker.Command, err error) {
-		started, err = workerCommand(c.Hook, dir, &env, shell)
+		started, err = workerCommand(c, &env, shell)
 		started.Umask = c.Umask
 		return started, err
 	}
@@ -66,12 +73,12 @@ func (h *Handler) ask(ctx context.Context, c *hook.Call, payload []byte) (*hook.
 
 // workerKey names the process that a call is for: hooks that run the same
 // command, in the same folder with the same variables, share it.
-func workerKey(cmd *hook.Command, dir string, env []string) string {
+func workerKey(cmd *hook.Command, p *hook.Program, env []string) string {
 	var b strings.Builder
 	add := func(s string) { b.WriteString(strconv.Itoa(len(s))); b.WriteByte(':'); b.WriteString(s) }
 	add(cmd.Line)
 	add(cmd.Shell)
-	add(dir)
+	add(p.Dir)
 	b.WriteString(strconv.Itoa(len(env)))
 	for _, s := range env {
 		add(s)
@@ -85,19 +92,23 @@ func workerKey(cmd *hook.Command, dir string, env []string) string {
 	return b.String()
 }
 
-// workerCommand is how the hook's worker is started.
-func workerCommand(h *hook.Hook, dir string, env *environ, shell bool) (worker.Command, error) {
-	var p plan
-	var failed *hook.Error
-	if shell {
-		p, failed = viaShell(h.Command, "", env)
-	} else {
-		p, failed = makePlan(h, dir, env)
-	}
+// workerCommand is how the hook's worker is started, at the time of the start.
+func workerCommand(c *hook.Call, env *resolve.Environ, shell bool) (worker.Command, error) {
+	p, failed := resolved(c, env)
 	if failed != nil {
 		return worker.Command{}, failed
 	}
-	return worker.Command{Path: p.path, Argv: p.argv, Dir: dir, Env: env.list, Files: workerFiles(h.Command, p, dir, env)}, nil
+	if shell && !p.Shell {
+		via, failed := resolve.ViaShell(c.Hook, env)
+		if failed != nil {
+			return worker.Command{}, failed
+		}
+		p.Path, p.Argv, p.Shell = via.Path, via.Argv, true
+	}
+	if err := verified(c, &p); err != nil {
+		return worker.Command{}, err
+	}
+	return worker.Command{Path: p.Path, Argv: p.Argv, Dir: p.Dir, Env: env.List(), Files: resolve.Watched(c.Hook.Command, &p, env)}, nil
 }
 
 // workerFailure says why a worker did not answer.

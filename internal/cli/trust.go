@@ -19,8 +19,8 @@ import (
 )
 
 type trustFlags struct {
-	all, list, revoke, yes bool
-	export                 string
+	all, list, revoke, yes, unbound bool
+	export                          string
 }
 
 // listedSubject is a definition that needs an approval, as --json shows it.
@@ -52,6 +52,8 @@ func (a *app) trustCommand() *cobra.Command {
 			switch {
 			case f.list && (f.all || f.revoke || len(args) > 0):
 				return &located{"bad_flags", "--list goes alone", "leave the rest out"}
+			case f.unbound && (f.all || f.revoke || len(args) != 1):
+				return &located{"bad_flags", "--unbound is for one hook at a time", "give its ID"}
 			case f.revoke:
 				return a.revoke(reg, args, f)
 			case f.all || len(args) > 0:
@@ -69,6 +71,7 @@ func (a *app) trustCommand() *cobra.Command {
 	flags.BoolVar(&f.list, "list", false, "list them, and whether they are approved")
 	flags.BoolVar(&f.revoke, "revoke", false, "take approvals back")
 	flags.BoolVar(&f.yes, "yes", false, "approve without asking")
+	flags.BoolVar(&f.unbound, "unbound", false, "approve one hook whose command runs files that cannot all be located")
 	flags.StringVar(&f.export, "export", "", "write the approvals to a file, for --approvals on another machine")
 	_ = cmd.MarkFlagFilename("export", "json")
 	return cmd
@@ -151,7 +154,11 @@ func (a *app) approve(reg *registry.Registry, ids []string, f trustFlags) error 
 				continue
 			}
 		}
-		if err := reg.Approvals().Approve(seal); err != nil {
+		record := reg.Approvals().Approve
+		if f.unbound {
+			record = reg.Approvals().ApproveUnbound
+		}
+		if err := record(seal); err != nil {
 			return err
 		}
 		approved = append(approved, s.Hooks[0].ID)

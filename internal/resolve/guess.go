@@ -1,4 +1,4 @@
-package command
+package resolve
 
 import (
 	"os"
@@ -11,14 +11,15 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// workerFiles are the program and the files of the hook's folder that its
-// command names: whoever edits one of them means the next call to run it.
-func workerFiles(cmd *hook.Command, p plan, dir string, env *environ) []string {
-	named := p.argv[1:]
-	if p.shell {
-		named = shellWords(cmd.Line, env.get)
+// Watched returns the program and the files of its directory that its command
+// names, for a process that stays: whoever edits one of them means the next call
+// to run it. Other than [Command] it guesses.
+func Watched(cmd *hook.Command, p *hook.Program, e *Environ) []string {
+	named, dir := p.Argv[1:], p.Dir
+	if p.Shell {
+		named = shellWords(cmd.Line, e.Get)
 	}
-	files := []string{p.path}
+	files := []string{p.Path}
 	for _, word := range named {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(dir, word)
@@ -50,7 +51,7 @@ func shellWords(line string, lookup func(string) string) []string {
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if w, ok := n.(*syntax.Word); ok {
-			word, plain := plainWord(w, lookup)
+			word, plain := PlainWord(w, lookup)
 			if !plain {
 				word = guess(line[w.Pos().Offset():w.End().Offset()])
 			}

@@ -1,4 +1,4 @@
-package command
+package resolve
 
 import (
 	"os"
@@ -22,7 +22,7 @@ func TestFilesOfTheFolderThatACommandNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	env := environ{list: []string{"HOOK_DIR=" + dir, "NAME=b"}}
+	env := Environ{list: []string{"HOOK_DIR=" + dir, "NAME=b"}}
 	for line, want := range map[string][]string{
 		"python3 a.py --rules 'b c.json' lib":                      {"a.py", "b c.json"},
 		`exec python3 "$HOOK_DIR/a.py" <"${HOOK_DIR}/b c.json"`:    {"a.py", "b c.json"},
@@ -32,7 +32,7 @@ func TestFilesOfTheFolderThatACommandNames(t *testing.T) {
 		"python3 " + filepath.Join(dir, "lib", "d.py"):             nil, // its space ends the word
 		"": nil,
 	} {
-		files := workerFiles(&hook.Command{Line: line}, plan{path: "/bin/sh", argv: []string{"sh", "-c", line}, shell: true}, dir, &env)
+		files := Watched(&hook.Command{Line: line}, &hook.Program{Path: "/bin/sh", Argv: []string{"sh", "-c", line}, Shell: true, Dir: dir}, &env)
 		for i, name := range want {
 			want[i] = filepath.Join(dir, filepath.FromSlash(name))
 		}
@@ -40,9 +40,9 @@ func TestFilesOfTheFolderThatACommandNames(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
-	direct := plan{path: filepath.Join(dir, "a.py"), argv: []string{"./a.py", "b c.json", "a.py"}}
-	got := workerFiles(&hook.Command{}, direct, dir, &env)
-	if want := []string{direct.path, filepath.Join(dir, "b c.json")}; !slices.Equal(got, want) {
+	direct := &hook.Program{Path: filepath.Join(dir, "a.py"), Argv: []string{"./a.py", "b c.json", "a.py"}, Dir: dir}
+	got := Watched(&hook.Command{}, direct, &env)
+	if want := []string{direct.Path, filepath.Join(dir, "b c.json")}; !slices.Equal(got, want) {
 		t.Errorf("without a shell: got %q, want %q", got, want)
 	}
 }

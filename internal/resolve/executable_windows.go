@@ -1,4 +1,4 @@
-package command
+package resolve
 
 import (
 	"cmp"
@@ -9,13 +9,13 @@ import (
 
 // executable reports whether path is a program, with one of PATHEXT's endings
 // where it has none, and where it is.
-func executable(path string, e *environ) (string, bool) {
+func executable(path string, e *Environ) (string, bool) {
 	if filepath.Ext(path) != "" {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path, true
 		}
 	}
-	for _, ext := range strings.Split(cmp.Or(e.get("PATHEXT"), ".COM;.EXE;.BAT;.CMD"), ";") {
+	for _, ext := range strings.Split(cmp.Or(e.Get("PATHEXT"), ".COM;.EXE;.BAT;.CMD"), ";") {
 		if info, err := os.Stat(path + ext); err == nil && info.Mode().IsRegular() {
 			return path + ext, true
 		}
@@ -25,7 +25,7 @@ func executable(path string, e *environ) (string, bool) {
 
 // shell returns the program and the flags that run a command line. Windows has
 // no sh of its own: one on PATH (Git for Windows, say) is used.
-func (e *environ) shell(name string) (argv []string, remedy string) {
+func (e *Environ) shell(name string) (argv []string, remedy string) {
 	switch name {
 	case "powershell", "pwsh":
 		for _, program := range []string{"pwsh", "powershell"} {

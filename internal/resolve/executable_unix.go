@@ -1,6 +1,6 @@
 //go:build !windows
 
-package command
+package resolve
 
 import (
 	"os"
@@ -8,13 +8,13 @@ import (
 )
 
 // executable reports whether path is a program, and where it is.
-func executable(path string, _ *environ) (string, bool) {
+func executable(path string, _ *Environ) (string, bool) {
 	info, err := os.Stat(path)
 	return path, err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
 // shell returns the program and the flags that run a command line.
-func (e *environ) shell(name string) (argv []string, remedy string) {
+func (e *Environ) shell(name string) (argv []string, remedy string) {
 	switch name {
 	case "", "sh":
 		return []string{"/bin/sh", "-c"}, ""

@@ -1,18 +1,23 @@
-package command
+package resolve
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// maxLine is the longest shell line that is looked into, in bytes.
+const maxLine = 16 << 10
+
 // words splits a command line into a program and its arguments, if it provably
-// means the same without a shell: one simple command of plain, quoted or
-// "$VARIABLE" words, whose program is no builtin. The variables are those of
-// the hook's environment. ok is false where a shell is needed.
+// means the same without a shell: one simple command of plain words, whose
+// program is no builtin. The variables are those of the hook's environment. ok
+// is false where a shell is needed.
 func words(line string, lookup func(string) string) (argv []string, ok bool) {
-	if len(line) > 4096 || strings.ContainsAny(line, "\n\r\x00") {
+	if len(line) > maxLine || strings.ContainsAny(line, "\n\r\x00") {
 		return nil, false
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
@@ -26,7 +31,7 @@ func words(line string, lookup func(string) string) (argv []string, ok bool) {
 		return nil, false
 	}
 	for _, w := range call.Args {
-		word, ok := plainWord(w, lookup)
+		word, ok := PlainWord(w, lookup)
 		if !ok {
 			return nil, false
 		}
@@ -38,16 +43,23 @@ func words(line string, lookup func(string) string) (argv []string, ok bool) {
 	return argv, true
 }
 
-// plainWord returns what a shell would make of a word, if that is certain.
-func plainWord(w *syntax.Word, lookup func(string) string) (string, bool) {
+// PlainWord returns what every shell makes of a word, if that is certain: a word
+// of literals, quotes and variables that lookup knows. A variable that is not
+// quoted must hold something that no shell splits or expands again.
+func PlainWord(w *syntax.Word, lookup func(string) string) (string, bool) {
 	var b strings.Builder
-	for _, part := range w.Parts {
+	for i, part := range w.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			if strings.ContainsAny(part.Value, "*?[]{}~\\!^") {
+			text := part.Value
+			if rest, home := strings.CutPrefix(text, "~/"); home && i == 0 && plain(lookup("HOME")) && filepath.IsAbs(lookup("HOME")) {
+				b.WriteString(lookup("HOME"))
+				text = "/" + rest
+			}
+			if !plain(text) || i == 0 && strings.HasPrefix(text, "=") {
 				return "", false
 			}
-			b.WriteString(part.Value)
+			b.WriteString(text)
 		case *syntax.SglQuoted:
 			if part.Dollar {
 				return "", false
@@ -57,11 +69,27 @@ func plainWord(w *syntax.Word, lookup func(string) string) (string, bool) {
 			if part.Dollar || !plainQuoted(part, &b, lookup) {
 				return "", false
 			}
+		case *syntax.ParamExp:
+			if !simpleVariable(part) {
+				return "", false
+			}
+			value := lookup(part.Param.Value)
+			if value == "" || !plain(value) {
+				return "", false
+			}
+			b.WriteString(value)
 		default:
 			return "", false
 		}
 	}
 	return b.String(), true
+}
+
+// plain reports whether a text that is not quoted means itself in every shell.
+func plain(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !(r >= '0' && r <= '9') && !strings.ContainsRune("_./:,@%+=-", r)
+	}) < 0
 }
 
 // plainQuoted appends a double-quoted part of literals and simple variables,
@@ -100,8 +128,13 @@ func simpleVariable(p *syntax.ParamExp) bool {
 }
 
 // shellVariables are set by shells themselves, whatever the environment says.
-var shellVariables = []string{"IFS", "PWD", "OLDPWD", "PPID", "OPTIND", "OPTARG", "LINENO", "PS1", "PS2", "PS4",
-	"RANDOM", "SECONDS", "HOSTNAME", "SHLVL", "UID", "EUID", "_"}
+var shellVariables = strings.Fields(`IFS PWD OLDPWD PPID OPTIND OPTARG OPTERR LINENO PS1 PS2 PS3 PS4 RANDOM SRANDOM SECONDS
+	HOSTNAME HOSTTYPE MACHTYPE OSTYPE SHLVL UID EUID GID EGID USERNAME GROUPS DIRSTACK FUNCNAME PIPESTATUS REPLY BASH BASHPID
+	BASHOPTS SHELLOPTS COLUMNS LINES HISTCMD EPOCHSECONDS EPOCHREALTIME ARGC argv status path fpath cdpath pipestatus signals
+	options commands functions aliases parameters history words mailpath manpath module_path fignore prompt psvar watch
+	zsh_eval_context TTY TTYIDLE LOGNAME HOST CPUTYPE VENDOR ZSH_NAME ZSH_VERSION ZSH_PATCHLEVEL ZSH_SUBSHELL ZSH_ARGZERO
+	BASH_VERSION BASH_SUBSHELL BASH_COMMAND BASH_SOURCE BASH_LINENO BASH_ARGV BASH_ARGV0 BASH_ARGC BASH_VERSINFO
+	BASH_REMATCH BASH_EXECUTION_STRING KSH_VERSION _`)
 
 // builtins are commands that a shell runs itself, in POSIX, dash, bash, ksh or
 // zsh, and words that begin compound commands. With a program of the same name

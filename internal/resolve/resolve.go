@@ -1,0 +1,172 @@
+package resolve
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// Place is where a command runs.
+type Place struct {
+	Project string // the workspace's root
+	Session string // the session's working directory; "" = the workspace's root
+	// Bytes is where the hook's folder is read, for a hook that is to run from a
+	// copy of it that need not be there yet; "" = Hook.Source.Dir.
+	Bytes string
+}
+
+// Copy stands for the copy of a folder that a hook runs from. As long as that is
+// not known, it is what the hook's Source.Dir is resolved as.
+const Copy = "/.tenterhook-copy"
+
+// Command returns what the hook's command comes to. Files and Unbound are there
+// although the error, a missing program for one, keeps the command from starting.
+//
+// A command runs in its hook's folder. A hook without one runs in the session's
+// directory, or where that is gone in the workspace's root, home, or temp. One
+// that needs an approval runs in the workspace's root wherever the session is,
+// unless its words mean the same files in both.
+func Command(h *hook.Hook, e *Environ, at Place) (hook.Program, *hook.Error) {
+	dir := workDir(h, e, at)
+	if h.Source.Dir != "" || !NeedsApproval(h.Scope) || at.Project == "" {
+		return commandIn(h, e, at, dir)
+	}
+	p, failed := commandIn(h, e, at, at.Project)
+	if dir == at.Project || failed != nil {
+		return p, failed
+	}
+	moved, failed := commandIn(h, e, at, dir)
+	if failed != nil || moved.Unbound != p.Unbound || !slices.Equal(moved.Files, p.Files) || moved.Path != p.Path {
+		return p, nil
+	}
+	return moved, nil
+}
+
+// NeedsApproval reports whether hooks of a scope run only if somebody approved
+// them.
+func NeedsApproval(s hook.Scope) bool {
+	return s == hook.ScopeProject || s == hook.ScopeLocal || s == hook.ScopePlugin
+}
+
+// workDir is the first that is there.
+func workDir(h *hook.Hook, e *Environ, at Place) string {
+	if h.Source.Dir != "" {
+		return h.Source.Dir
+	}
+	for _, dir := range []string{at.Session, at.Project, e.Get("HOME")} {
+		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	return os.TempDir()
+}
+
+func commandIn(h *hook.Hook, e *Environ, at Place, dir string) (hook.Program, *hook.Error) {
+	l := &locator{hook: h, env: e, at: at, dir: dir, files: make(map[string]bool)}
+	p, failed := l.start()
+	l.ownVariables()
+	l.written()
+	p.Dir, p.Files, p.Unbound = dir, slices.Sorted(maps.Keys(l.files)), l.why
+	return p, failed
+}
+
+// start finds the program, and the files on the way.
+func (l *locator) start() (hook.Program, *hook.Error) {
+	cmd := l.hook.Command
+	if cmd.Args != nil {
+		argv := append(make([]string, 0, 1+len(cmd.Args)), l.env.placeholders(cmd.Line))
+		for _, arg := range cmd.Args {
+			argv = append(argv, l.env.placeholders(arg))
+		}
+		l.command(argv, false, 0)
+		return l.direct(argv)
+	}
+	if cmd.Shell == "" && l.env.prefix == "" {
+		if argv, ok := words(cmd.Line, l.env.Get); ok {
+			l.command(argv, false, 0)
+			return l.direct(argv)
+		}
+	}
+	p, failed := ViaShell(l.hook, l.env)
+	switch {
+	case failed != nil:
+	case slices.Contains([]string{"", "sh", "bash", "zsh"}, cmd.Shell):
+		l.program(p.Path, cmd.Shell != "")
+		l.script(cmd.Line, cmd.Shell, 0)
+	case filepath.IsAbs(cmd.Shell) && shellName(cmd.Shell):
+		l.program(p.Path, false)
+		l.script(cmd.Line, filepath.Base(cmd.Shell), 0)
+	default:
+		l.unbound("the text of " + show(cmd.Shell) + " is not read")
+	}
+	return p, failed
+}
+
+// ViaShell returns how the hook's command line is run by its shell.
+func ViaShell(h *hook.Hook, e *Environ) (hook.Program, *hook.Error) {
+	shell, remedy := e.shell(h.Command.Shell)
+	if shell == nil {
+		return hook.Program{}, &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("there is no shell %q", h.Command.Shell), Hint: remedy}
+	}
+	line := h.Command.Line
+	if e.prefix != "" {
+		line = e.prefix + " '" + strings.ReplaceAll(line, "'", `'\''`) + "'"
+	}
+	return hook.Program{Path: shell[0], Argv: append(shell[:len(shell):len(shell)], line), Shell: true}, nil
+}
+
+// direct finds the program of a command that is started without a shell.
+func (l *locator) direct(argv []string) (hook.Program, *hook.Error) {
+	path, ok := l.lookUp(argv[0])
+	if !ok {
+		return hook.Program{}, &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("there is no program %q on PATH", argv[0]),
+			Hint: fmt.Sprintf("install it, or write ./%s if it lies in the hook's folder", argv[0])}
+	}
+	return hook.Program{Path: path, Argv: argv}, contained(l.hook, path)
+}
+
+// lookUp finds a program by the name that a command calls it.
+func (l *locator) lookUp(name string) (string, bool) {
+	switch {
+	case filepath.IsAbs(name):
+		return name, true
+	case isPath(name):
+		return l.dir + string(filepath.Separator) + name, true
+	}
+	return l.env.lookPath(name)
+}
+
+// isPath reports whether a program's name says where it lies.
+func isPath(name string) bool {
+	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
+}
+
+// contained refuses a program of the hook's folder that is a link out of its
+// scope: what was reviewed there is not what would run.
+func contained(h *hook.Hook, path string) *hook.Error {
+	root := h.Source.Root
+	if root == "" || h.Source.Dir == "" || !within(h.Source.Dir, path) {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real == path {
+		return nil // starting it says what is wrong
+	}
+	for _, allowed := range []string{root, h.Source.Dir} {
+		if realDir, err := filepath.EvalSymlinks(allowed); err == nil && within(realDir, real) {
+			return nil
+		}
+	}
+	return &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("%s is a link out of %s", path, root),
+		Hint: "put the program itself there, or name its full path in the command"}
+}
+
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
+}
