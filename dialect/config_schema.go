@@ -33,7 +33,7 @@ func settingSchema(key string) object {
 	texts := object{"type": "array", "items": text}
 	table := object{"type": "object", "additionalProperties": text}
 	switch key {
-	case "disable_all_hooks", "allow_managed_hooks_only", "allow_local_http_hook_targets":
+	case "disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allow_local_http_hook_targets":
 		return flag
 	case "allowed_http_hook_urls", "http_hook_allowed_env_vars", "disabled":
 		return texts

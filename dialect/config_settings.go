@@ -11,6 +11,7 @@ import (
 type Settings struct {
 	DisableAllHooks           *bool
 	AllowManagedHooksOnly     *bool
+	AllowNoHooks              *bool // --no-hooks switches managed hooks off as well
 	AllowedHTTPHookURLs       []string
 	HTTPHookAllowedEnvVars    []string
 	AllowLocalHTTPHookTargets *bool
@@ -47,7 +48,7 @@ type ModelSettings struct {
 
 // settingKeys are the keys of our own settings.
 var settingKeys = []string{
-	"disable_all_hooks", "allow_managed_hooks_only", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
+	"disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
 	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "hooks",
 }
 
@@ -65,6 +66,7 @@ func (r *configReader) settings(doc *node) {
 	s := &r.config.Settings
 	s.DisableAllHooks = e.choice("disable_all_hooks")
 	s.AllowManagedHooksOnly = e.choice("allow_managed_hooks_only")
+	s.AllowNoHooks = e.choice("allow_no_hooks")
 	s.AllowedHTTPHookURLs = e.strings("allowed_http_hook_urls")
 	s.HTTPHookAllowedEnvVars = e.strings("http_hook_allowed_env_vars")
 	s.AllowLocalHTTPHookTargets = e.choice("allow_local_http_hook_targets")

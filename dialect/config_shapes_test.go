@@ -275,6 +275,7 @@ func TestSettings(t *testing.T) {
 		"ours, in TOML": {".tenterhook/settings.toml", `
 disable_all_hooks = true
 allow_managed_hooks_only = false
+allow_no_hooks = true
 allowed_http_hook_urls = ["https://a/*"]
 http_hook_allowed_env_vars = []
 allow_local_http_hook_targets = true
@@ -284,7 +285,7 @@ max_async = 4
 [breaker]
 failures = 2
 cooldown = 30
-`, Settings{DisableAllHooks: &yes, AllowManagedHooksOnly: &no, AllowedHTTPHookURLs: []string{"https://a/*"},
+`, Settings{DisableAllHooks: &yes, AllowManagedHooksOnly: &no, AllowNoHooks: &yes, AllowedHTTPHookURLs: []string{"https://a/*"},
 			HTTPHookAllowedEnvVars: []string{}, AllowLocalHTTPHookTargets: &yes, DefaultOnFailure: hook.FailureBlock,
 			Disabled: []string{"user/x"}, MaxAsync: 4, Breaker: hook.BreakerSettings{Failures: 2, Cooldown: 30e9}}, nil},
 		"servers and a model": {".tenterhook/settings.toml", `[mcp_servers.policy]

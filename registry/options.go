@@ -41,7 +41,8 @@ type Options struct {
 	// places: "claude", "caliban", "codex", …, or "all".
 	Compat []string
 
-	// NoHooks skips every hook that is not in-process, and says so.
+	// NoHooks skips every hook from a file, and says so. Managed hooks run on,
+	// unless the managed settings have allow_no_hooks.
 	NoHooks bool
 	// Serial runs hooks one after the other, each on the input that the last
 	// one left, in place of side by side.

@@ -18,6 +18,8 @@ type policy struct {
 
 	off         []reach // disable_all_hooks
 	managedOnly string  // the file that says so; "" = none does
+	mayBeOff    bool    // --no-hooks counts for managed hooks, too
+	breakers    []breakerDefaults
 	disabled    map[string][]reach
 	failBlock   []reach // default_on_failure = "block"
 }
@@ -26,6 +28,12 @@ type policy struct {
 type reach struct {
 	scope hook.Scope
 	path  string
+}
+
+// breakerDefaults are what a settings file sets for the hooks that it reaches.
+type breakerDefaults struct {
+	reach
+	limits hook.BreakerSettings
 }
 
 // covers reports whether a scope's word counts for hooks of another: that of
@@ -72,8 +80,15 @@ func layer(configs []*configFile) (policy, []hook.Diagnostic) {
 			continue
 		}
 		p.open(c)
-		if s := c.settings.AllowManagedHooksOnly; s != nil && scope != hook.ScopeManaged {
-			notes = append(notes, c.ignored("allow_managed_hooks_only", "only managed settings can say so"))
+		if scope == hook.ScopeManaged {
+			continue
+		}
+		const whose = "only managed settings can say so"
+		if c.settings.AllowManagedHooksOnly != nil {
+			notes = append(notes, c.ignored("allow_managed_hooks_only", whose))
+		}
+		if c.settings.AllowNoHooks != nil {
+			notes = append(notes, c.ignored("allow_no_hooks", whose))
 		}
 	}
 	return p, notes
@@ -100,6 +115,9 @@ func (p *policy) restrict(c *configFile) {
 	if s.AllowManagedHooksOnly != nil && *s.AllowManagedHooksOnly && word.scope == hook.ScopeManaged {
 		p.managedOnly = c.path
 	}
+	if s.AllowNoHooks != nil && *s.AllowNoHooks && word.scope == hook.ScopeManaged {
+		p.mayBeOff = true
+	}
 	for _, id := range s.Disabled {
 		p.disabled[id] = append(p.disabled[id], word)
 	}
@@ -117,8 +135,9 @@ func (p *policy) open(c *configFile) {
 		p.AllowLocalHTTPHookTargets = s.AllowLocalHTTPHookTargets
 	}
 	p.MaxAsync = cmp.Or(p.MaxAsync, s.MaxAsync)
-	p.Breaker.Failures = cmp.Or(p.Breaker.Failures, s.Breaker.Failures)
-	p.Breaker.Cooldown = cmp.Or(p.Breaker.Cooldown, s.Breaker.Cooldown)
+	if s.Breaker != (hook.BreakerSettings{}) {
+		p.breakers = append(p.breakers, breakerDefaults{reach{c.scope.Scope, c.path}, s.Breaker})
+	}
 	for name, server := range s.MCPServers {
 		if _, taken := p.MCPServers[name]; !taken {
 			if p.MCPServers == nil {
@@ -153,6 +172,7 @@ func (c *configFile) overreach() []hook.Diagnostic {
 	s := &c.settings
 	said := map[string]bool{
 		"allow_managed_hooks_only":      s.AllowManagedHooksOnly != nil,
+		"allow_no_hooks":                s.AllowNoHooks != nil,
 		"allowed_http_hook_urls":        s.AllowedHTTPHookURLs != nil,
 		"http_hook_allowed_env_vars":    s.HTTPHookAllowedEnvVars != nil,
 		"allow_local_http_hook_targets": s.AllowLocalHTTPHookTargets != nil,
@@ -216,7 +236,7 @@ func (r *Registry) gate(p *policy, h *hook.Hook) string {
 	if inProcess(h) {
 		return ""
 	}
-	if r.off != "" {
+	if r.off != "" && (h.Scope != hook.ScopeManaged || p.mayBeOff) {
 		return "all hooks are switched off for this run (" + r.off + ")"
 	}
 	if p.managedOnly != "" && h.Scope != hook.ScopeManaged {
@@ -240,8 +260,12 @@ func (p *policy) settled(h *hook.Hook) *hook.Hook {
 			policy = hook.FailureBlock
 		}
 	}
-	limits.Failures = cmp.Or(limits.Failures, p.Breaker.Failures)
-	limits.Cooldown = cmp.Or(limits.Cooldown, p.Breaker.Cooldown)
+	for _, word := range p.breakers {
+		if word.covers(h.Scope) {
+			limits.Failures = cmp.Or(limits.Failures, word.limits.Failures)
+			limits.Cooldown = cmp.Or(limits.Cooldown, word.limits.Cooldown)
+		}
+	}
 	if policy == h.OnFailure && limits == h.Breaker {
 		return h
 	}
@@ -250,8 +274,9 @@ func (p *policy) settled(h *hook.Hook) *hook.Hook {
 	return &own
 }
 
-// switchedOff is what switches all hooks off from outside of files: the option,
-// or a variable of the environment.
+// switchedOff is what switches hooks off from outside of files: the option, or a
+// variable of the environment. Managed hooks run on, unless the managed settings
+// allow it.
 func (r *Registry) switchedOff() string {
 	lookup := r.opts.lookupEnv()
 	on := func(name string) bool { v, _ := lookup(name); return v != "" && v != "0" && v != "false" }

@@ -93,15 +93,67 @@ func TestGatesOfTheEnvironment(t *testing.T) {
 		compat   []string
 		want     string
 	}{
-		{"TENTERHOOK_NO_HOOKS=1", nil, "in-process"},
+		{"TENTERHOOK_NO_HOOKS=1", nil, "managed in-process"},
 		{"TENTERHOOK_NO_HOOKS=0", nil, "managed user project local dir in-process"},
 		{"CALIBAN_NO_HOOKS=1", nil, "managed user project local dir in-process"},
-		{"CALIBAN_NO_HOOKS=1", []string{"caliban"}, "in-process"},
+		{"CALIBAN_NO_HOOKS=1", []string{"caliban"}, "managed in-process"},
 	} {
 		opts := everywhere(t, nil)
 		opts.Env, opts.Compat = append(opts.Env, test.variable), test.compat
 		if got := running(t, opts); got != test.want {
 			t.Errorf("%s %v: run %s, want %s", test.variable, test.compat, got, test.want)
+		}
+	}
+}
+
+// Managed hooks run on with --no-hooks, unless the managed settings, and nobody
+// else's, allow it.
+func TestNoHooksLeavesManagedHooksUnlessTheManagedSettingsAllowIt(t *testing.T) {
+	const allow = "allow_no_hooks = true"
+	for _, scope := range []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopeProject, hook.ScopeLocal, hook.ScopeDir} {
+		want := "managed in-process"
+		if scope == hook.ScopeManaged {
+			want = "in-process"
+		}
+		opts := everywhere(t, map[hook.Scope]string{scope: allow})
+		opts.NoHooks = true
+		if got := running(t, opts); got != want {
+			t.Errorf("allowed by %s: run %s, want %s", scope, got, want)
+		}
+		if notes := open(t, opts).Diagnostics(); has(notes, "setting_ignored", "allow_no_hooks") == (scope == hook.ScopeManaged) {
+			t.Errorf("%s: %v", scope, notes)
+		}
+	}
+	opts := everywhere(t, map[hook.Scope]string{hook.ScopeManaged: "allow_no_hooks = false"})
+	opts.NoHooks = true
+	if got := running(t, opts); got != "managed in-process" {
+		t.Errorf("refused by managed: run %s", got)
+	}
+}
+
+// What a settings file says of breakers is about the hooks that it reaches.
+func TestBreakerOfTheUserIsNotThatOfManagedHooks(t *testing.T) {
+	opts := everywhere(t, map[hook.Scope]string{hook.ScopeUser: "[breaker]\nfailures = 1\ncooldown = 3600", hook.ScopeDir: "[breaker]\nfailures = 2"})
+	for _, l := range open(t, opts).List() {
+		want := hook.BreakerSettings{Failures: 2, Cooldown: time.Hour}
+		if l.Hook.Scope == hook.ScopeManaged {
+			want = hook.BreakerSettings{}
+		}
+		if l.Hook.Breaker != want {
+			t.Errorf("%s: %+v, want %+v", l.Hook.ID, l.Hook.Breaker, want)
+		}
+	}
+}
+
+// An empty list of variables allows none, which is not the same as no list.
+func TestEmptyListOfVariablesAllowsNone(t *testing.T) {
+	for text, want := range map[string][]string{"": nil, "http_hook_allowed_env_vars = []": {}, `http_hook_allowed_env_vars = ["A"]`: {"A"}} {
+		opts := everywhere(t, map[hook.Scope]string{hook.ScopeUser: text})
+		handler := &configured{}
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindHTTP: handler}
+		open(t, opts)
+		if diff := cmp.Diff(want, handler.got.HTTPHookAllowedEnvVars); diff != "" {
+			t.Errorf("%q: %s", text, diff)
 		}
 	}
 }

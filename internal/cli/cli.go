@@ -81,7 +81,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.opts.Workspace, "workspace", ".", "a directory of the project, whose root is found from there")
 	flags.StringArrayVar(&a.opts.Approvals, "approvals", nil, "a file of approvals, made by 'trust --export' (repeatable)")
 	flags.StringSliceVar(&a.opts.Compat, "compat", nil, "read these products' files as well: claude, caliban, codex, …, or all")
-	flags.BoolVar(&a.opts.NoHooks, "no-hooks", false, "switch every hook off, and say so")
+	flags.BoolVar(&a.opts.NoHooks, "no-hooks", false, "switch every hook off but managed ones, and say so (managed settings may allow those as well: allow_no_hooks)")
 	flags.BoolVar(&a.json, "json", false, "print JSON for scripts")
 	_ = root.MarkPersistentFlagDirname("dir")
 	_ = root.MarkPersistentFlagDirname("workspace")

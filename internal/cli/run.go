@@ -12,12 +12,13 @@ import (
 )
 
 func (a *app) runCommand() *cobra.Command {
-	return a.eventCommand(&cobra.Command{
+	var strict bool
+	cmd := a.eventCommand(&cobra.Command{
 		PreRun: func(*cobra.Command, []string) { a.record() },
 
 		Use:   "run EVENT",
 		Short: "Fire an event, run its hooks, and show what they decide",
-		Long:  "Fires an event as an agent would. The exit code is the decision:\n0 none or allow, 2 deny, 3 ask or defer, 1 nothing could be decided.",
+		Long:  "Fires an event as an agent would. The exit code is the decision:\n0 none or allow, 2 deny, 3 ask or defer, 1 nothing could be decided,\nor with --strict a hook failed and the decision is none or allow.",
 		Example: "  tenterhook run PreToolUse --tool Bash --input '{\"command\":\"rm -rf /\"}'\n" +
 			"  tenterhook run UserPromptSubmit --prompt 'deploy it' --json\n" +
 			"  tenterhook run --payload event.json",
@@ -28,6 +29,9 @@ func (a *app) runCommand() *cobra.Command {
 		}
 		out.Diagnostics = append(reg.Diagnostics(), out.Diagnostics...)
 		a.code = exitCode(out.Verdict)
+		if strict && a.code == exitOK && len(out.Failures()) > 0 {
+			a.code = exitError
+		}
 		if a.json {
 			return a.printJSONOf(reg.Workspace(), out)
 		}
@@ -35,6 +39,8 @@ func (a *app) runCommand() *cobra.Command {
 		a.printRoot(reg.Workspace())
 		return nil
 	})
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 if a hook failed, although nothing blocks")
+	return cmd
 }
 
 func exitCode(v hook.Verdict) int {
@@ -55,6 +61,9 @@ func (a *app) printOutcome(out *hook.Outcome) {
 		if id := decider(out); id != "" {
 			line += style.dim(" (" + printable(id) + ")")
 		}
+	}
+	if failed := failures(out); failed != "" {
+		line += "; " + style.red(failed)
 	}
 	fmt.Fprintln(a.Out, line)
 	if out.Stop {
@@ -92,6 +101,30 @@ func (a *app) printOutcome(out *hook.Outcome) {
 		fmt.Fprintln(a.Out, style.dim(fmt.Sprintf("no hook is concerned; 'tenterhook why %s …' says why", out.Event)))
 	}
 	a.printDiagnostics(out.Diagnostics)
+}
+
+// maxNamed bounds the failed hooks that the first line names.
+const maxNamed = 3
+
+// failures names the hooks that failed, "" = none did.
+func failures(out *hook.Outcome) string {
+	failed := out.Failures()
+	if len(failed) == 0 {
+		return ""
+	}
+	var names []string
+	for i, r := range failed {
+		if i == maxNamed {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", printable(r.Hook.ID), r.Failure))
+	}
+	noun := "hooks"
+	if len(failed) == 1 {
+		noun = "hook"
+	}
+	return fmt.Sprintf("%d %s failed: %s", len(failed), noun, strings.Join(names, ", "))
 }
 
 // decider is the hook whose word the reason is.
