@@ -6,6 +6,8 @@ import (
 
 	"github.com/tenterhook/tenterhook/handler/mcptool"
 	"github.com/tenterhook/tenterhook/handler/model"
+	"github.com/tenterhook/tenterhook/handler/rule"
+	"github.com/tenterhook/tenterhook/handler/rule/expr"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/plugins"
 	"github.com/tenterhook/tenterhook/registry"
@@ -36,6 +38,7 @@ func withHandlers(opts Options) Options {
 		hook.KindMCP:    mcptool.New(mcptool.Options{Env: opts.Env}),
 		hook.KindPrompt: asks,
 		hook.KindAgent:  asks,
+		hook.KindRule:   rule.New(rule.Options{Compile: expr.Compile}),
 		hook.KindPlugin: plugins.New(plugins.Options{StateDir: opts.StateDir, Environ: opts.Env, Logger: opts.Logger}),
 	}
 	maps.Copy(handlers, opts.Handlers)

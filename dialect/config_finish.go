@@ -73,6 +73,10 @@ func (e *entry) env() map[string]string {
 func (e *entry) ours(h *hook.Hook) {
 	h.Priority = e.integer("priority")
 	h.Rewrites = e.flag("rewrites")
+	if h.Kind == hook.KindRule {
+		rule, _ := hook.RuleOf(h.Params)
+		h.Rewrites = rule.Decision == hook.DecisionRewrite
+	}
 	protocols := make([]string, len(hook.Protocols()))
 	for i, p := range hook.Protocols() {
 		protocols[i] = string(p)
@@ -134,6 +138,11 @@ func (e *entry) never(h *hook.Hook, info *hook.EventInfo) {
 	case len(h.If) > 0 && !info.TakesIf:
 		h.Why = fmt.Sprintf("%s has no tool call that its rule could test, so it never runs", h.Event)
 		e.warn("if_never", "if", h.Why, "leave the rule out, or use a matcher")
+	case h.Kind == hook.KindRule:
+		rule, _ := hook.RuleOf(h.Params)
+		if h.Why = rule.Never(info); h.Why != "" {
+			e.warn("no_effect", "decision", h.Why, "")
+		}
 	}
 }
 

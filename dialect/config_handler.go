@@ -14,7 +14,7 @@ import (
 // kindOfType are the words for the kinds of hooks.
 var kindOfType = map[string]hook.Kind{
 	"command": hook.KindCommand, "http": hook.KindHTTP, "mcp_tool": hook.KindMCP, "mcp": hook.KindMCP,
-	"prompt": hook.KindPrompt, "agent": hook.KindAgent, "plugin": hook.KindPlugin,
+	"prompt": hook.KindPrompt, "agent": hook.KindAgent, "plugin": hook.KindPlugin, "rule": hook.KindRule,
 }
 
 // kindOfKey are the keys that tell the kind of a handler without a type.
@@ -38,12 +38,13 @@ var (
 	forHTTP   = []hook.Kind{hook.KindHTTP}
 	forMCP    = []hook.Kind{hook.KindMCP}
 	forModels = []hook.Kind{hook.KindPrompt, hook.KindAgent}
+	forRules  = []hook.Kind{hook.KindRule}
 )
 
 var configParams = []configParam{
 	{key: "url", wants: wantString, kinds: forHTTP, must: true},
 	{key: "headers", wants: wantObject, kinds: forHTTP},
-	{key: "allowed_env_vars", wants: wantStrings, kinds: forHTTP, as: "allowedEnvVars"},
+	{key: "allowed_env_vars", wants: wantStrings, kinds: []hook.Kind{hook.KindHTTP, hook.KindRule}, as: "allowedEnvVars"},
 	{key: "method", wants: wantString, kinds: forHTTP},
 	{key: "mcp", wants: wantString, kinds: forMCP, as: "server"},
 	{key: "server", wants: wantString, kinds: forMCP, must: true},
@@ -56,6 +57,16 @@ var configParams = []configParam{
 	{key: "continue_on_block", wants: wantBool, kinds: []hook.Kind{hook.KindPrompt}, as: "continueOnBlock"},
 	{key: "hook", wants: wantString, kinds: []hook.Kind{hook.KindPlugin}},
 	{key: "plugin", wants: wantString, kinds: []hook.Kind{hook.KindPlugin}},
+	{key: "unless", wants: wantWords, kinds: forRules},
+	{key: "when", wants: wantString, kinds: forRules},
+	{key: "touches", wants: wantWords, kinds: forRules},
+	{key: "reads", wants: wantWords, kinds: forRules},
+	{key: "writes", wants: wantWords, kinds: forRules},
+	{key: "network", wants: wantBool, kinds: forRules},
+	{key: "decision", wants: wantString, kinds: forRules},
+	{key: "reason", wants: wantString, kinds: forRules},
+	{key: "text", wants: wantString, kinds: forRules},
+	{key: "set", wants: wantObject, kinds: forRules},
 }
 
 // handler makes a hook of a handler. g is the group around it, nil if it stands
@@ -155,7 +166,7 @@ func (e *entry) kind(h *hook.Hook) (hook.Kind, bool) {
 		e.noType()
 		return hook.KindCommand, true
 	}
-	if k, ok := kindOfType[word]; ok && (k != hook.KindPlugin || e.p == &tenterhookConfig) {
+	if k, ok := kindOfType[word]; ok && (k != hook.KindPlugin && k != hook.KindRule || e.p == &tenterhookConfig) {
 		return k, true
 	}
 	h.Why = "there is no kind of hook " + quote(word)
@@ -177,6 +188,9 @@ func (e *entry) noType() {
 func (e *entry) run(h *hook.Hook) {
 	if h.Kind != hook.KindCommand {
 		h.Params = e.params(h.Kind)
+		if h.Kind == hook.KindRule {
+			e.rule(h)
+		}
 		return
 	}
 	h.Async, h.AsyncRewake = e.takes("async") && e.flag("async"), e.takes("async_rewake") && e.flag("async_rewake")
@@ -186,6 +200,14 @@ func (e *entry) run(h *hook.Hook) {
 	}
 	if dir := cmp.Or(e.dir("cwd"), e.dir("working_directory")); dir != "" {
 		h.Source.Dir = dir
+	}
+}
+
+// rule checks the keys of a rule.
+func (e *entry) rule(h *hook.Hook) {
+	_, problems := hook.RuleOf(h.Params)
+	for _, p := range problems {
+		e.fail(p.Code, e.line(p.Key), p.Key, p.Text, p.Hint)
 	}
 }
 

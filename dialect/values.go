@@ -32,9 +32,9 @@ func (w wanted) is(value json.RawMessage) bool {
 		return value[0] == '{'
 	case wantList:
 		return value[0] == '['
-	case wantStrings:
+	case wantStrings, wantWords:
 		_, ok := stringsOf(value)
-		return ok
+		return ok || w == wantWords && value[0] == '"'
 	}
 	return true
 }

@@ -21,21 +21,25 @@ const (
 // input becomes a Diagnostic, never silence and never a failed load.
 type Diagnostic struct {
 	Severity Severity `json:"severity"`
-	Code     string   `json:"code"`           // stable, snake_case: "unknown_key"
-	Hook     string   `json:"hook,omitempty"` // the hook's ID, where it has one
-	Path     string   `json:"path,omitempty"` // the file
-	Line     int      `json:"line,omitempty"` // in the file, from 1; 0 = the file as a whole
-	Message  string   `json:"message"`        // lower case, what is wrong
-	Hint     string   `json:"hint,omitempty"` // what to do about it
+	Code     string   `json:"code"`             // stable, snake_case: "unknown_key"
+	Hook     string   `json:"hook,omitempty"`   // the hook's ID, where it has one
+	Path     string   `json:"path,omitempty"`   // the file
+	Line     int      `json:"line,omitempty"`   // in the file, from 1; 0 = the file as a whole
+	Column   int      `json:"column,omitempty"` // in the line, in characters from 1; 0 = the line as a whole
+	Message  string   `json:"message"`          // lower case, what is wrong
+	Hint     string   `json:"hint,omitempty"`   // what to do about it
 }
 
-// String is "path:line: message (hint)", the form a terminal makes clickable.
+// String is "path:line:column: message (hint)", the form a terminal makes clickable.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.Path != "" {
 		b.WriteString(d.Path)
 		if d.Line > 0 {
 			fmt.Fprintf(&b, ":%d", d.Line)
+			if d.Column > 0 {
+				fmt.Fprintf(&b, ":%d", d.Column)
+			}
 		}
 		b.WriteString(": ")
 	}

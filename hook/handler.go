@@ -76,6 +76,7 @@ type Program struct {
 type Report struct {
 	ExitCode *int   // nil: no process ended by itself
 	Stderr   string // the end of it, bounded
+	By       string // what decided: a pattern and what it matched, an expression
 	Warnings []Diagnostic
 }
 
@@ -91,10 +92,14 @@ func (c *Call) Warn(code, message, hint string) {
 // was up.
 var ErrTimeout = errors.New("the hook's time is up")
 
+// ErrNotConcerned is what a Handler returns for an event that the hook's own
+// conditions leave out. Such a hook leaves no result.
+var ErrNotConcerned = errors.New("a condition of the hook does not hold")
+
 // Failure is why a hook that should have run did not do its work.
 type Failure string
 
-// The failures. The first eight come from running a hook, the last four from
+// The failures. The first nine come from running a hook, the last four from
 // deciding not to; on a hook with on_failure = "block" each of them blocks.
 const (
 	FailureStart       Failure = "start"           // it could not be started
@@ -105,6 +110,7 @@ const (
 	FailureTransport   Failure = "transport"       // the way to it broke
 	FailurePanic       Failure = "panic"           // it panicked
 	FailureBreakerOpen Failure = "breaker_open"    // it failed too often of late
+	FailureExpression  Failure = "expression"      // an expression of a rule has no value for this event
 
 	FailureUntrusted   Failure = "untrusted"
 	FailureIneligible  Failure = "ineligible"

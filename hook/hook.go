@@ -123,13 +123,14 @@ const (
 	KindPrompt   Kind = "prompt"
 	KindAgent    Kind = "agent"
 	KindPlugin   Kind = "plugin"
+	KindRule     Kind = "rule" // a decision declared in a file: it starts nothing
 	KindCallback Kind = "callback"
 	KindFunction Kind = "function"
 )
 
 // Kinds lists the kinds that a file can declare.
 func Kinds() []Kind {
-	return []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt, KindAgent, KindPlugin}
+	return []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt, KindAgent, KindPlugin, KindRule}
 }
 
 // MatcherSyntax is the language of a matcher.

@@ -30,6 +30,7 @@ type Base struct {
 	AgentID        string  `json:"agent_id,omitempty"`        // inside a subagent only
 	AgentType      string  `json:"agent_type,omitempty"`
 	Effort         *Effort `json:"effort,omitempty"`
+	Agent          string  `json:"agent,omitempty"` // the product that the event comes from: claude, codex, …
 
 	// Extra are fields that no struct knows, carried through as they came.
 	Extra map[string]json.RawMessage `json:"-"`
@@ -140,6 +141,16 @@ var decoders = map[Event]func([]Member) (Input, error){
 	EventSessionEnd:          decodeAs[SessionEnd],
 	EventStatusLine:          decodeAs[StatusLine],
 	EventFileSuggestion:      decodeAs[FileSuggestion],
+}
+
+// Blank returns the empty input of an event, a struct; that of an event that the
+// table does not know is a [Custom].
+func Blank(ev Event) Input {
+	if decode, ok := decoders[ev]; ok {
+		in, _ := decode(nil) // without members there is nothing to fail
+		return in
+	}
+	return Custom{Name: ev}
 }
 
 func decodeAs[T any](members []Member) (Input, error) {

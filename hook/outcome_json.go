@@ -15,6 +15,7 @@ func (o *Outcome) MarshalJSON() ([]byte, error) {
 		ExitCode  *int    `json:"exit_code"`
 		ElapsedMS float64 `json:"elapsed_ms"`
 		Stderr    string  `json:"stderr"`
+		By        string  `json:"by,omitempty"`
 		Stale     bool    `json:"stale,omitempty"`
 		Earlier   Verdict `json:"earlier,omitzero"`
 	}
@@ -22,7 +23,7 @@ func (o *Outcome) MarshalJSON() ([]byte, error) {
 	for i := range o.Results {
 		r := &o.Results[i]
 		results[i] = result{r.Hook.ID, r.Hook.Kind, r.Status, r.Verdict(), r.Failure, r.Reason, r.Hint,
-			r.Report.ExitCode, float64(r.Elapsed.Microseconds()) / 1000, r.Report.Stderr, r.Stale, r.earlierVerdict()}
+			r.Report.ExitCode, float64(r.Elapsed.Microseconds()) / 1000, r.Report.Stderr, r.Report.By, r.Stale, r.earlierVerdict()}
 	}
 	return json.Marshal(struct {
 		Event                  Event              `json:"event"`

@@ -5,10 +5,10 @@ const (
 )
 
 var (
-	kindsAll     = []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt, KindAgent}
-	kindsNoAgent = []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt}
-	kindsRemote  = []Kind{KindCommand, KindHTTP, KindMCP}
-	kindsStart   = []Kind{KindCommand, KindMCP}
+	kindsAll     = []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt, KindAgent, KindRule}
+	kindsNoAgent = []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt, KindRule}
+	kindsRemote  = []Kind{KindCommand, KindHTTP, KindMCP, KindRule}
+	kindsStart   = []Kind{KindCommand, KindMCP, KindRule}
 	kindsLegacy  = []Kind{KindCommand}
 )
 

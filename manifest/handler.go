@@ -47,6 +47,9 @@ func (s section) handler(h *hook.Hook, from origin) {
 	s.unused(h.Kind)
 	if h.Kind != hook.KindCommand {
 		h.Params = s.params(h.Kind)
+		if h.Kind == hook.KindRule {
+			s.rule(h)
+		}
 		return
 	}
 	h.Async, h.AsyncRewake = s.flag("async", false), s.flag("async_rewake", false)
@@ -140,6 +143,34 @@ func (s section) unused(kind hook.Kind) {
 			warn(key, hook.KindCommand)
 		}
 	}
+}
+
+// rule checks the keys of a rule.
+func (s section) rule(h *hook.Hook) {
+	rule, problems := hook.RuleOf(h.Params)
+	for _, p := range problems {
+		s.fail(remark{p.Code, s.spelt(p.Key), p.Text, p.Hint})
+	}
+	if len(problems) == 0 {
+		for _, key := range rule.Unused() {
+			s.warn(remark{"unused_key", key, fmt.Sprintf("has no effect on a rule that decides %q", rule.Decision), ""})
+		}
+	}
+	for _, key := range runKeys {
+		if v, spelt := s.get(key); v != nil {
+			s.warn(remark{"unused_key", s.at(spelt), "has no effect on a rule, which starts nothing", "leave it out"})
+		}
+	}
+	h.Rewrites, h.Timeout, h.Breaker = rule.Decision == hook.DecisionRewrite, 0, hook.BreakerSettings{}
+}
+
+// spelt is the path of a key as it stands in the manifest, or of the one that
+// names the kind if it does not.
+func (s section) spelt(key string) string {
+	if v, spelt := s.get(key); v != nil {
+		return s.at(spelt)
+	}
+	return s.at("type")
 }
 
 // params reads the keys of a kind other than command.

@@ -125,6 +125,13 @@ func (r *reader) never(h *hook.Hook, info *hook.EventInfo) string {
 		r.warn(remark{"unsupported_kind", "type", why, ""})
 		return why
 	}
+	if h.Kind == hook.KindRule && r.wrong == "" {
+		rule, _ := hook.RuleOf(h.Params)
+		if why := rule.Never(info); why != "" {
+			r.warn(remark{"no_effect", "decision", why, ""})
+			return why
+		}
+	}
 	if len(h.If) > 0 && !info.TakesIf {
 		why := fmt.Sprintf("%s has no tool call that the rule could test, so the hook never runs", h.Event)
 		r.warn(remark{"if_never", "if", why, "leave the rule out, or use a matcher"})

@@ -25,6 +25,10 @@ var sharedKeys = []string{
 // commandKeys belong to command hooks.
 var commandKeys = []string{"command", "args", "shell", "async", "async_rewake", "worker"}
 
+// runKeys have no effect on a rule, which starts nothing that could take long or
+// break.
+var runKeys = []string{"timeout", "breaker", "env", "status_message", "rewrites"}
+
 // foreignKeys are those of other hosts that mean something here (metadata,
 // trigger, the requirements at the top) or that mean nothing to anybody's
 // machine.
@@ -50,7 +54,7 @@ type param struct {
 var params = []param{
 	{"url", wantText, kinds(hook.KindHTTP), kinds(hook.KindHTTP)},
 	{"headers", wantTexts, kinds(hook.KindHTTP), nil},
-	{"allowed_env_vars", wantList, kinds(hook.KindHTTP), nil},
+	{"allowed_env_vars", wantList, kinds(hook.KindHTTP, hook.KindRule), nil},
 	{"method", wantText, kinds(hook.KindHTTP), nil},
 	{"server", wantText, kinds(hook.KindMCP), kinds(hook.KindMCP)},
 	{"tool", wantText, kinds(hook.KindMCP), kinds(hook.KindMCP)},
@@ -61,6 +65,16 @@ var params = []param{
 	{"continue_on_block", wantFlag, kinds(hook.KindPrompt), nil},
 	{"hook", wantText, kinds(hook.KindPlugin), nil},
 	{"plugin", wantText, kinds(hook.KindPlugin), nil},
+	{"unless", wantWords, kinds(hook.KindRule), nil},
+	{"when", wantText, kinds(hook.KindRule), nil},
+	{"touches", wantWords, kinds(hook.KindRule), nil},
+	{"reads", wantWords, kinds(hook.KindRule), nil},
+	{"writes", wantWords, kinds(hook.KindRule), nil},
+	{"network", wantFlag, kinds(hook.KindRule), nil},
+	{"decision", wantText, kinds(hook.KindRule), nil},
+	{"reason", wantText, kinds(hook.KindRule), nil},
+	{"text", wantText, kinds(hook.KindRule), nil},
+	{"set", wantTexts, kinds(hook.KindRule), nil},
 }
 
 func kinds(ks ...hook.Kind) []hook.Kind { return ks }

@@ -37,7 +37,7 @@ var (
 
 var wantSchema = map[want]object{
 	wantText: textSchema, wantList: textsSchema, wantFlag: flagSchema, wantTable: {"type": "object"},
-	wantTexts: {"type": "object", "additionalProperties": textSchema}, wantAny: {},
+	wantTexts: {"type": "object", "additionalProperties": textSchema}, wantAny: {}, wantWords: rulesSchema,
 }
 
 func oneOf(words []string) object { return object{"enum": words} }
@@ -45,6 +45,9 @@ func oneOf(words []string) object { return object{"enum": words} }
 // schemaOf is the schema of a key's value; that of a key of another host takes
 // anything.
 func schemaOf(key string) object {
+	if key == "decision" {
+		return oneOf(words(hook.Decisions()))
+	}
 	for _, p := range params {
 		if key == p.key || key == p.name() {
 			return wantSchema[p.want]

@@ -136,6 +136,7 @@ type want string
 const (
 	wantText  want = "a string"
 	wantList  want = "a list of strings"
+	wantWords want = "a string or a list of strings"
 	wantTexts want = "a table of strings"
 	wantTable want = "a table"
 	wantFlag  want = "true or false"
@@ -152,9 +153,10 @@ func (w want) holds(v any) (string, bool) {
 		_, ok = v.(bool)
 	case wantTable:
 		_, ok = v.(map[string]any)
-	case wantList:
+	case wantList, wantWords:
 		list, isList := v.([]any)
-		ok = isList && !slices.ContainsFunc(list, notText)
+		_, isText := v.(string)
+		ok = isList && !slices.ContainsFunc(list, notText) || isText && w == wantWords
 	case wantTexts:
 		table, isTable := v.(map[string]any)
 		ok = isTable && !slices.ContainsFunc(slices.Collect(maps.Values(table)), notText)

@@ -108,7 +108,7 @@ func (e *entry) blocking() *entry {
 	h.OnFailure = hook.FailureBlock
 	return &entry{origin: e, hook: &h, declared: e.declared, spentAs: e.spentAs, handler: e.handler, state: e.state, why: e.why, event: e.event,
 		definition: e.definition, over: e.over, same: e.same,
-		matcher: e.matcher, rules: e.rules, ruleProblems: e.ruleProblems, check: e.check, breaker: e.breaker, timeout: e.timeout}
+		matcher: e.matcher, rules: e.rules, ruling: e.ruling, ruleProblems: e.ruleProblems, check: e.check, breaker: e.breaker, timeout: e.timeout}
 }
 
 // duplicates reports, at load, hooks that are the same for each call: their

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/hook"
 )
 
@@ -40,7 +41,8 @@ type dispatch struct {
 	began time.Time // where it has a name
 	asked []byte    // the first wire
 
-	unjudged error // why hooks cannot judge in
+	unjudged error       // why hooks cannot judge in
+	facts    *rule.Facts // of in; nil = no rule asked yet
 	notes    []hook.Diagnostic
 }
 
@@ -240,6 +242,7 @@ func (d *dispatch) encode() bool {
 		d.giveUp(err)
 		return false
 	}
+	d.facts = nil
 	if d.wire = wire; d.asked == nil {
 		d.asked = wire
 	}
@@ -259,16 +262,24 @@ func (d *dispatch) giveUp(err error) {
 }
 
 // runTogether runs hooks side by side, the last one here: a single hook costs
-// no goroutine.
+// no goroutine, and rules cost none at all.
 func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
-	if len(slots) == 0 {
+	others := make([]*slot, 0, len(slots))
+	for _, s := range slots {
+		if s.ruling != nil {
+			d.runOne(ctx, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	if len(others) == 0 {
 		return
 	}
 	var wg sync.WaitGroup
-	for _, s := range slots[:len(slots)-1] {
+	for _, s := range others[:len(others)-1] {
 		wg.Go(func() { d.runOne(ctx, s) })
 	}
-	d.runOne(ctx, slots[len(slots)-1])
+	d.runOne(ctx, others[len(others)-1])
 	wg.Wait()
 }
 
@@ -276,7 +287,20 @@ func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
 func (d *dispatch) runOne(ctx context.Context, s *slot) {
 	s.judged = d.wire
 	d.tell(Progress{Hook: s.hook, Phase: PhaseStarted})
-	var result hook.Result
+	result := d.ask(ctx, s)
+	result.Turn = d.turn
+	s.answer(result)
+	if d.observe != nil {
+		own := s.result // the dispatch may change its own
+		d.tell(Progress{Hook: s.hook, Phase: PhaseFinished, Result: &own})
+	}
+}
+
+// ask runs one hook, a rule at once and any other where there is room for it.
+func (d *dispatch) ask(ctx context.Context, s *slot) (result hook.Result) {
+	if s.ruling != nil {
+		return d.judge(s)
+	}
 	select {
 	case d.r.parallel <- struct{}{}:
 		if c, failed := d.call(s); failed == nil {
@@ -288,12 +312,7 @@ func (d *dispatch) runOne(ctx context.Context, s *slot) {
 	case <-ctx.Done():
 		result = hook.Result{Hook: s.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: context.Cause(ctx)}
 	}
-	result.Turn = d.turn
-	s.answer(result)
-	if d.observe != nil {
-		own := s.result // the dispatch may change its own
-		d.tell(Progress{Hook: s.hook, Phase: PhaseFinished, Result: &own})
-	}
+	return result
 }
 
 // answer takes a result. What the hook answered before remains as far as it
@@ -326,13 +345,16 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 
 // decide makes the outcome of the results.
 func (d *dispatch) decide(stopLimit, stopsBlocked int) *hook.Outcome {
-	results := make([]hook.Result, len(d.slots))
+	results := make([]hook.Result, 0, len(d.slots))
 	for i := range d.slots {
 		s := &d.slots[i]
+		if s.unconcerned() {
+			continue
+		}
 		if d.author != nil {
 			s.result.Stale = d.stale(s)
 		}
-		results[i] = s.result
+		results = append(results, s.result)
 	}
 	return hook.Decide(d.in, results, hook.Facts{Unjudged: d.unjudged, Schema: d.schemaError(),
 		StopLimit: stopLimit, StopsBlocked: stopsBlocked, Notes: d.notes})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/breaker"
 	"github.com/tenterhook/tenterhook/eligibility"
+	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
 	"github.com/tenterhook/tenterhook/trust"
@@ -32,7 +33,8 @@ type entry struct {
 	origin     *entry        // of such a one: what it is made of
 
 	matcher      *match.Matcher
-	rules        []*match.Rule // of `if`: any of them; none = every call
+	rules        []*match.Rule // of `if`: any of them; none = every call, or a rule that tests it itself
+	ruling       *rule.Rule    // of a hook of kind rule
 	ruleProblems []match.Problem
 	check        *eligibility.Check
 	breaker      *breaker.Breaker
@@ -52,14 +54,19 @@ func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 	}
 	e.matcher = match.Compile(pattern, match.MatcherOptions{Syntax: matcherSyntax[h.Syntax], Narrow: info.NarrowMatcher})
 	for _, text := range h.If {
-		rule, problems := match.ParseRule(text, match.RuleOptions{
-			StrictCompat: r.opts.StrictCompat, Caliban: h.Protocol == hook.ProtocolCaliban})
+		rule, problems := match.ParseRule(text, r.ruleOptions(h))
 		e.rules, e.ruleProblems = append(e.rules, rule), append(e.ruleProblems, problems...)
 	}
 	e.check = r.eligibility.Prepare(h.Requires)
 	e.handler = h.Handler
 	if e.handler == nil {
 		e.handler = r.handlers[h.Kind]
+	}
+	if e.state == hook.StateReady {
+		r.bindRule(e)
+	}
+	if e.ruling != nil {
+		e.rules = nil
 	}
 	e.timeout = cmp.Or(h.Timeout, hook.DefaultTimeout(h.Kind, h.Event))
 	if h.Once {

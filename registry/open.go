@@ -14,6 +14,7 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/command"
+	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/handler/webhook"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
@@ -48,6 +49,7 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	r.handlers = map[hook.Kind]hook.Handler{
 		hook.KindCommand: command.New(command.Options{Env: opts.Env}),
 		hook.KindHTTP:    webhook.New(webhook.Options{Env: opts.Env}),
+		hook.KindRule:    rule.New(rule.Options{}),
 	}
 	for kind, h := range opts.Handlers {
 		r.handlers[kind] = h

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
 	"github.com/tenterhook/tenterhook/trust"
@@ -28,7 +29,7 @@ type Selected struct {
 }
 
 // Skipped is a hook that would not run. Why is one word: "event", "matcher",
-// "if", "once", "duplicate", or a state; Detail says it in full.
+// "if", "once", "duplicate", a state, or the key of a condition of a rule; Detail says it in full.
 type Skipped struct {
 	Hook   *hook.Hook
 	Why    string
@@ -39,7 +40,16 @@ type Skipped struct {
 func (r *Registry) Select(in hook.Input) Selection {
 	s := Selection{Event: in.Event(), in: in, view: r.view(nil)}
 	s.picked = r.pick(s.view, in, nil)
-	for _, p := range s.picked {
+	var facts *rule.Facts
+	for i := range s.picked {
+		p := &s.picked[i]
+		if p.run && p.ruling != nil {
+			if facts == nil {
+				wire, _ := hook.Encode(in, r.fillBase(in.Common())) // what cannot be encoded has no fields, and conditions say so
+				facts = r.factsOf(in, wire, nil)
+			}
+			r.explainRule(p, facts)
+		}
 		if p.run {
 			s.Selected = append(s.Selected, Selected{p.hook, p.selectedBy(in)})
 		}
@@ -206,6 +216,9 @@ func (p *pick) selectedBy(in hook.Input) string {
 	by := "every " + string(in.Event())
 	if hook.Info(p.event).MatcherField != "" && p.matcher.Kind() != match.KindEvery {
 		by = fmt.Sprintf("matcher %q takes %q", p.hook.Matcher, hook.Subject(in))
+	}
+	if p.ruling != nil && p.by != "" {
+		by += "; " + p.by
 	}
 	if len(p.rules) > 0 {
 		by += "; if " + p.by
