@@ -237,6 +237,23 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
+// Each shape of a credential is found, also in capitals where that is the same.
+func TestEachKnownCredentialIsMasked(t *testing.T) {
+	for _, secret := range []string{"AKIAABCDEFGHIJKLMNOP", "ghp_abcdefghijklmnopqrst", "gho_abcdefghijklmnopqrst", "github_pat_abcdefghijklmnopqrst",
+		"glpat-abcdefghijklmnopqrst", "xoxb-1234567890", "sk-abcdefghijklmnopqrst", "AIza" + strings.Repeat("x", 35),
+		"eyJabcdefgh.eyJabcdefgh.abcdefgh", "-----BEGIN RSA PRIVATE KEY-----abc-----END RSA PRIVATE KEY-----",
+		"Bearer abcdefghijklmnop", "BEARER abcdefghijklmnop", "basic abcdefghijklmnop"} {
+		dir := t.TempDir()
+		r := record("r1", time.Now())
+		r.Outcome.Results[0].Reason = "before " + secret + " after"
+		keep(t, dir, journal.Options{}, r)
+		e, err := ingest(t, dir, journal.Options{}).Run(t.Context(), "r1")
+		if err != nil || e.Results[0].Reason != "before [masked] after" {
+			t.Errorf("%s: %+v, %v", secret, e, err)
+		}
+	}
+}
+
 func TestKillsLoseAndDoubleNothing(t *testing.T) {
 	dir := t.TempDir()
 	said, err := os.OpenFile(filepath.Join(t.TempDir(), "said"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)

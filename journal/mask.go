@@ -11,19 +11,26 @@ import (
 // masked stands in the place of a secret.
 const masked = "[masked]"
 
+// shape is what a credential looks like. Its hints say cheaply where it cannot
+// be: a text with none of them holds no such credential.
+type shape struct {
+	hints   []string // none = it can be anywhere
+	pattern string
+}
+
 // secretShapes match well-known credentials. None of them matches a quote or a
 // backslash, so that JSON around a secret stays JSON.
-var secretShapes = []string{
-	`AKIA[0-9A-Z]{16}`,             // AWS access key ID
-	`gh[pousr]_[A-Za-z0-9]{20,}`,   // GitHub token
-	`github_pat_[A-Za-z0-9_]{20,}`, // GitHub fine-grained token
-	`glpat-[A-Za-z0-9_-]{20,}`,     // GitLab token
-	`xox[abprs]-[A-Za-z0-9-]{10,}`, // Slack token
-	`sk-[A-Za-z0-9_-]{20,}`,        // OpenAI and Anthropic keys
-	`AIza[0-9A-Za-z_-]{35}`,        // Google API key
-	`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, // JSON Web Token
-	`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----`,
-	`(?i)\b(?:bearer|basic) +[A-Za-z0-9+/=._~-]{16,}`, // an Authorization header
+var secretShapes = []shape{
+	{[]string{"AKIA"}, `AKIA[0-9A-Z]{16}`}, // AWS access key ID
+	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, `gh[pousr]_[A-Za-z0-9]{20,}`},
+	{[]string{"github_pat_"}, `github_pat_[A-Za-z0-9_]{20,}`},
+	{[]string{"glpat-"}, `glpat-[A-Za-z0-9_-]{20,}`},
+	{[]string{"xox"}, `xox[abprs]-[A-Za-z0-9-]{10,}`},                                  // Slack
+	{[]string{"sk-"}, `sk-[A-Za-z0-9_-]{20,}`},                                         // OpenAI and Anthropic
+	{[]string{"AIza"}, `AIza[0-9A-Za-z_-]{35}`},                                        // Google
+	{[]string{"eyJ"}, `eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`}, // JSON Web Token
+	{[]string{"PRIVATE KEY"}, `-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----`},
+	{[]string{"earer ", "asic ", "EARER ", "ASIC "}, `(?i)\b(?:bearer|basic) +[A-Za-z0-9+/=._~-]{16,}`}, // an Authorization header
 }
 
 // secretName matches the names of variables whose values are taken for secrets.
@@ -37,13 +44,20 @@ const minSecret = 8
 // match, and the values of variables in env whose names say that they are
 // secret. It fails on a pattern that is no regular expression (RE2).
 func masker(patterns, env []string) (func(string) string, error) {
-	expressions := make([]*regexp.Regexp, 0, len(secretShapes)+len(patterns))
-	for _, p := range slices.Concat(secretShapes, patterns) {
+	type mask struct {
+		hints []string
+		re    *regexp.Regexp
+	}
+	var masks []mask
+	for _, known := range secretShapes {
+		masks = append(masks, mask{known.hints, regexp.MustCompile(known.pattern)})
+	}
+	for _, p := range patterns {
 		re, err := regexp.Compile(p)
 		if err != nil {
 			return nil, fmt.Errorf("redact: %q is not a regular expression: %w", p, err)
 		}
-		expressions = append(expressions, re)
+		masks = append(masks, mask{nil, re})
 	}
 	var pairs []string
 	for _, pair := range env {
@@ -61,8 +75,10 @@ func masker(patterns, env []string) (func(string) string, error) {
 	values := strings.NewReplacer(pairs...)
 	return func(s string) string {
 		s = values.Replace(s)
-		for _, re := range expressions {
-			s = re.ReplaceAllString(s, masked)
+		for _, m := range masks {
+			if len(m.hints) == 0 || slices.ContainsFunc(m.hints, func(hint string) bool { return strings.Contains(s, hint) }) {
+				s = m.re.ReplaceAllString(s, masked)
+			}
 		}
 		return s
 	}, nil
