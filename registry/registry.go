@@ -100,6 +100,7 @@ type Listed struct {
 	Why     string        // "" if ready
 	Timeout time.Duration // the one in force
 	Breaker breaker.Snapshot
+	Unbound string // why what it runs may change without a new approval; "" = it may not
 }
 
 // List returns every hook in configuration order, with its state as of now.
@@ -111,7 +112,9 @@ func (r *Registry) List() []Listed {
 	list := make([]Listed, len(entries))
 	for i, e := range entries {
 		l := Listed{Hook: e.hook, Breaker: e.breaker.Snapshot(), Timeout: e.timeout}
-		l.State, l.Why, _ = e.standing(nil)
+		var verdict trust.Verdict
+		l.State, l.Why, verdict = e.standing(nil)
+		l.Unbound = verdict.Unbound()
 		if l.State == hook.StateReady {
 			if v := e.check.Verdict(); !v.Eligible {
 				l.State, l.Why = hook.StateIneligible, v.Why

@@ -22,10 +22,12 @@ type Selection struct {
 	in     hook.Input
 }
 
-// Selected is a hook that would run, and by what it was chosen.
+// Selected is a hook that would run, and by what it was chosen. Unbound says why
+// what it runs may change without a new approval; "" = it may not.
 type Selected struct {
-	Hook *hook.Hook
-	By   string
+	Hook    *hook.Hook
+	By      string
+	Unbound string
 }
 
 // Skipped is a hook that would not run. Why is one word: "event", "matcher",
@@ -51,7 +53,7 @@ func (r *Registry) Select(in hook.Input) Selection {
 			r.explainRule(p, facts)
 		}
 		if p.run {
-			s.Selected = append(s.Selected, Selected{p.hook, p.selectedBy(in)})
+			s.Selected = append(s.Selected, Selected{p.hook, p.selectedBy(in), p.unbound})
 		}
 	}
 	return s
@@ -84,8 +86,9 @@ func (s Selection) Skipped() []Skipped {
 // MarshalJSON writes the selection as `tenterhook why --json` prints it.
 func (s Selection) MarshalJSON() ([]byte, error) {
 	type selected struct {
-		Hook string `json:"hook"`
-		By   string `json:"by"`
+		Hook    string `json:"hook"`
+		By      string `json:"by"`
+		Unbound string `json:"unbound"`
 	}
 	type skipped struct {
 		Hook   string `json:"hook"`
@@ -94,7 +97,7 @@ func (s Selection) MarshalJSON() ([]byte, error) {
 	}
 	runs, others := []selected{}, []skipped{}
 	for _, one := range s.Selected {
-		runs = append(runs, selected{one.Hook.ID, one.By})
+		runs = append(runs, selected{one.Hook.ID, one.By, one.Unbound})
 	}
 	for _, one := range s.Skipped() {
 		others = append(others, skipped{one.Hook.ID, one.Why, one.Detail})
@@ -117,6 +120,7 @@ type pick struct {
 	hint      string
 	by        string      // which `if` rule matched, and what it saw
 	seal      *trust.Seal // what was approved; nil = nothing had to be
+	unbound   string      // why the approval does not bind what runs; "" = it does
 }
 
 // declaredEntry is the entry as it was loaded, whatever took over from it.
@@ -182,7 +186,7 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, from *Cal
 		p.hint = verdict.Hint
 		return p
 	}
-	p.seal = verdict.Seal
+	p.seal, p.unbound = verdict.Seal, verdict.Unbound()
 	if e.hook.Once && !again && r.spent(e, in.Common().SessionID) {
 		p.concerned, p.why, p.detail = false, "once", "it has run in this session"
 		return p

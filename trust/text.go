@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,7 +16,19 @@ import (
 const (
 	maxText  = 64 << 10 // bytes of one file
 	maxTexts = 1 << 20  // bytes of one subject
+
+	maxShown = 4 << 20 // bytes of a file that is shown
 )
+
+// Text returns the text of a file of the seal, raw: escape it before it goes to
+// a terminal. It is not ok for what is no text of at most 4 MiB, or is not any
+// more what was sealed.
+func (s *Seal) Text(f File) (data []byte, ok bool) {
+	if f.SHA256 == "" {
+		return nil, false
+	}
+	return readText(s.pathOf(f), f, maxShown)
+}
 
 // Diff returns a change of a file as a unified diff, raw: escape it before it
 // goes to a terminal. It is "" for any other change, for what is no text of at
@@ -27,43 +40,36 @@ func (s *Store) Diff(seal *Seal, c Change) string {
 	before, after := File{Missing: true}, File{Missing: true}
 	path := ""
 	for _, a := range s.current().find(seal.key) {
-		if f, ok := fileNamed(c.Name, a.Folder, a.Files); ok && f.describe() == c.Old {
-			before = f
-			break
+		for _, f := range slices.Concat(a.Folder, a.Files) {
+			if f.Name == c.Name && f.describe() == c.Old {
+				before = f
+			}
 		}
 	}
-	if f, ok := fileNamed(c.Name, seal.folder, seal.files); ok {
-		after, path = f, seal.pathOf(c.Name)
+	for _, f := range slices.Concat(seal.folder, seal.files) {
+		if f.Name == c.Name && f.describe() == c.New {
+			after, path = f, seal.pathOf(f)
+		}
 	}
 	old, ok := s.text(before)
 	if !ok {
 		return ""
 	}
-	now, ok := readText(path, after)
+	now, ok := readText(path, after, maxText)
 	if !ok {
 		return ""
 	}
 	return unified(c.Name, old, now)
 }
 
-func fileNamed(name string, lists ...[]File) (File, bool) {
-	for _, list := range lists {
-		for _, f := range list {
-			if f.Name == name {
-				return f, true
-			}
-		}
-	}
-	return File{}, false
-}
-
-// pathOf is where a file of the seal lies.
-func (s *Seal) pathOf(name string) string {
-	if _, ok := fileNamed(name, s.folder); ok {
-		return filepath.Join(s.subject.Dir, filepath.FromSlash(name))
+// pathOf is where a file of the seal lies. A file of the folder and one outside
+// of it can have the same name, but then they are told apart by what is in them.
+func (s *Seal) pathOf(f File) string {
+	if slices.Contains(s.folder, f) {
+		return filepath.Join(s.subject.Dir, filepath.FromSlash(f.Name))
 	}
 	for _, path := range s.subject.Files {
-		if s.subject.nameOf(path) == name {
+		if s.subject.nameOf(path) == f.Name {
 			return path
 		}
 	}
@@ -79,7 +85,7 @@ func (s *Seal) texts(into map[string][]byte) {
 			if f.SHA256 == "" || f.Size > min(maxText, room) {
 				continue
 			}
-			if text, ok := readText(s.pathOf(f.Name), f); ok {
+			if text, ok := readText(s.pathOf(f), f, maxText); ok {
 				into[f.SHA256] = text
 				room -= f.Size
 			}
@@ -87,12 +93,13 @@ func (s *Seal) texts(into map[string][]byte) {
 	}
 }
 
-// readText returns the text of a file, if it is one and has the digest.
-func readText(path string, f File) ([]byte, bool) {
+// readText returns the text of a file of at most limit bytes, if it is one and
+// has the digest.
+func readText(path string, f File, limit int64) ([]byte, bool) {
 	if f.SHA256 == "" {
 		return nil, f.Missing
 	}
-	if f.Size > maxText {
+	if f.Size > limit {
 		return nil, false
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
@@ -100,7 +107,7 @@ func readText(path string, f File) ([]byte, bool) {
 		return nil, false
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxText+1))
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	return data, err == nil && isText(data, f.SHA256)
 }
 
@@ -123,7 +130,7 @@ func (s *Store) text(f File) ([]byte, bool) {
 	if s.dir == "" {
 		return nil, false
 	}
-	return readText(filepath.Join(s.dir, textsName, f.SHA256), f)
+	return readText(filepath.Join(s.dir, textsName, f.SHA256), f, maxText)
 }
 
 // keepTexts writes texts to files named by their digests.

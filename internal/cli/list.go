@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type listedHook struct {
 	TimeoutMS int64              `json:"timeout_ms"`
 	Priority  int                `json:"priority"`
 	Breaker   string             `json:"breaker"`
+	Unbound   string             `json:"unbound"`
 }
 
 type listedSource struct {
@@ -71,7 +73,7 @@ func listed(l registry.Listed) listedHook {
 		policy = hook.FailureContinue
 	}
 	return listedHook{h.ID, h.Name, h.Event, h.Kind, h.Matcher, h.If, h.Scope, listedSource{h.Source.Path, h.Source.Line},
-		l.State, l.Why, policy, l.Timeout.Milliseconds(), h.Priority, l.Breaker.State.String()}
+		l.State, l.Why, policy, l.Timeout.Milliseconds(), h.Priority, l.Breaker.State.String(), l.Unbound}
 }
 
 func (a *app) printList(list []registry.Listed) {
@@ -83,7 +85,7 @@ func (a *app) printList(list []registry.Listed) {
 	rows := make([][]string, len(list))
 	for i, l := range list {
 		rows[i] = []string{style.state(l.State), oneLine(l.Hook.ID), oneLine(string(l.Hook.Event)),
-			oneLine(shown(l.Hook)), string(l.Hook.Kind), oneLine(l.Why)}
+			oneLine(shown(l.Hook)), string(l.Hook.Kind), oneLine(cmp.Or(l.Why, unboundNote(l.Unbound)))}
 	}
 	table(a.Out, style, []string{"STATE", "HOOK", "EVENT", "MATCHES", "KIND", "WHY"}, rows)
 }

@@ -19,6 +19,7 @@ func (a *app) pluginCommand() *cobra.Command {
 		Use:     "plugin",
 		Short:   "See, check and approve the plugins of installed packages",
 		Example: "  tenterhook plugin list\n  tenterhook plugin lock guards",
+		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,8 @@ import (
 
 type trustFlags struct {
 	all, list, revoke, yes, unbound bool
-	export                          string
+
+	export string
 }
 
 // listedSubject is a definition that needs an approval, as --json shows it.
@@ -29,6 +29,7 @@ type listedSubject struct {
 	Path     string         `json:"path"`
 	Approved bool           `json:"approved"`
 	Why      string         `json:"why"`
+	Unbound  string         `json:"unbound"`
 	Changes  []trust.Change `json:"changes"`
 }
 
@@ -38,22 +39,24 @@ func (a *app) trustCommand() *cobra.Command {
 		Use:   "trust [ID…]",
 		Short: "Approve hooks that come with a workspace or a package",
 		Long: "Hooks of a workspace or a package run only after somebody approved them. An approval\n" +
-			"binds the definition and every byte of the hook's folder: any change ends it.\n" +
-			"Without an ID the hooks are listed. What is approved is shown first, and nothing is\n" +
-			"approved unasked: --yes answers where there is no terminal to ask.",
+			"binds the definition, every byte of the hook's folder and each file that the command\n" +
+			"names: any change ends it. Without an ID the hooks are listed. What is approved is\n" +
+			"shown first, and nothing is approved unasked: --yes answers where there is no terminal\n" +
+			"to ask.\n\n" +
+			"A command whose files cannot all be located is unbound: what it runs may change without\n" +
+			"a new approval. It is approved with --unbound alone, and listed as such.",
 		Example: "  tenterhook trust\n  tenterhook trust project/guard\n" +
-			"  tenterhook trust --all --yes --export approvals.json",
+			"  tenterhook trust --all --yes --export approvals.json\n  tenterhook trust --revoke project/guard",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.conflict(args); err != nil {
+				return err
+			}
 			reg, err := a.open(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer reg.Close()
 			switch {
-			case f.list && (f.all || f.revoke || len(args) > 0):
-				return &located{"bad_flags", "--list goes alone", "leave the rest out"}
-			case f.unbound && (f.all || f.revoke || len(args) != 1):
-				return &located{"bad_flags", "--unbound is for one hook at a time", "give its ID"}
 			case f.revoke:
 				return a.revoke(reg, args, f)
 			case f.all || len(args) > 0:
@@ -69,12 +72,27 @@ func (a *app) trustCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.all, "all", false, "every hook that needs an approval")
 	flags.BoolVar(&f.list, "list", false, "list them, and whether they are approved")
-	flags.BoolVar(&f.revoke, "revoke", false, "take approvals back")
+	flags.BoolVar(&f.revoke, "revoke", false, "take approvals back, also those of hooks that are gone")
 	flags.BoolVar(&f.yes, "yes", false, "approve without asking")
-	flags.BoolVar(&f.unbound, "unbound", false, "approve one hook whose command runs files that cannot all be located")
+	flags.BoolVar(&f.unbound, "unbound", false, "approve one hook although what its command runs may change later")
 	flags.StringVar(&f.export, "export", "", "write the approvals to a file, for --approvals on another machine")
 	_ = cmd.MarkFlagFilename("export", "json")
 	return cmd
+}
+
+// conflict says which flags do not go together.
+func (f *trustFlags) conflict(ids []string) error {
+	switch {
+	case f.list && (f.all || f.revoke || f.unbound || len(ids) > 0):
+		return &located{"bad_flags", "--list goes alone", "leave the rest out"}
+	case f.unbound && (f.all || f.revoke || len(ids) != 1):
+		return &located{"bad_flags", "--unbound is for one hook at a time", "give its ID"}
+	case f.revoke && f.export != "":
+		return &located{"bad_flags", "--revoke and --export do not go together", "export in a command of its own"}
+	case f.revoke && len(ids) == 0 && !f.all:
+		return &located{"bad_flags", "which approvals? give IDs, or --all", "'tenterhook trust --list' lists them"}
+	}
+	return nil
 }
 
 func (a *app) listSubjects(reg *registry.Registry) error {
@@ -82,7 +100,7 @@ func (a *app) listSubjects(reg *registry.Registry) error {
 	if a.json {
 		list := make([]listedSubject, len(subjects))
 		for i, s := range subjects {
-			list[i] = listedSubject{s.Hooks[0].ID, s.Hooks[0].Source.Path, s.Verdict.Approved, s.Verdict.Why, orEmpty(s.Verdict.Changes)}
+			list[i] = listedSubject{s.Hooks[0].ID, s.Hooks[0].Source.Path, s.Verdict.Approved, s.Verdict.Why, s.Verdict.Unbound(), orEmpty(s.Verdict.Changes)}
 		}
 		return a.printJSON(map[string]any{"subjects": list})
 	}
@@ -97,156 +115,201 @@ func (a *app) listSubjects(reg *registry.Registry) error {
 		if s.Verdict.Approved {
 			state = style.green("approved")
 		}
-		rows[i] = []string{state, oneLine(s.Hooks[0].ID), oneLine(s.Verdict.Why)}
+		rows[i] = []string{state, oneLine(s.Hooks[0].ID), oneLine(cmp.Or(s.Verdict.Why, unboundNote(s.Verdict.Unbound())))}
 	}
 	table(a.Out, style, []string{"STATE", "HOOK", "WHY"}, rows)
 	return nil
 }
 
-// chosen returns the subjects that are meant.
-func chosen(reg *registry.Registry, ids []string, all bool) ([]registry.Subject, error) {
-	subjects := reg.Subjects()
+// unboundNote is the sentence on an approval that does not bind what runs.
+func unboundNote(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "unbound: what this command runs may change without a new approval (" + why + ")"
+}
+
+// chosen returns the subjects that are meant: all that bear one of the IDs.
+func chosen(subjects []registry.Subject, ids []string, all bool) ([]registry.Subject, error) {
 	if all {
 		return subjects, nil
 	}
 	var list []registry.Subject
 	for _, id := range ids {
-		at := slices.IndexFunc(subjects, func(s registry.Subject) bool { return s.Hooks[0].ID == id })
-		if at < 0 {
-			e := &located{"unknown_hook", fmt.Sprintf("no hook %q needs an approval", id), "'tenterhook trust --list' lists them"}
-			var known []string
-			for _, s := range subjects {
-				known = append(known, s.Hooks[0].ID)
+		before := len(list)
+		for _, s := range subjects {
+			if s.Hooks[0].ID == id {
+				list = append(list, s)
 			}
-			if near := hook.Nearest(id, known); near != "" {
-				e.hint = "did you mean " + near + "?"
-			}
-			return nil, e
 		}
-		list = append(list, subjects[at])
+		if len(list) == before {
+			return nil, unknownSubject(subjects, id)
+		}
 	}
 	return list, nil
 }
 
+// unknownSubject suggests the ID that was most likely meant.
+func unknownSubject(subjects []registry.Subject, id string) error {
+	e := &located{"unknown_hook", fmt.Sprintf("no hook %q needs an approval", id), "'tenterhook trust --list' lists them"}
+	var known, named []string
+	for _, s := range subjects {
+		known = append(known, s.Hooks[0].ID)
+		if s.Hooks[0].Name == id || strings.HasSuffix(s.Hooks[0].ID, "/"+id) {
+			named = append(named, s.Hooks[0].ID)
+		}
+	}
+	if near := hook.Nearest(id, known); near != "" && len(named) == 0 {
+		named = []string{near}
+	}
+	if len(named) > 0 {
+		e.hint = "did you mean " + strings.Join(slices.Compact(named), " or ") + "?"
+	}
+	return e
+}
+
 func (a *app) approve(reg *registry.Registry, ids []string, f trustFlags) error {
-	subjects, err := chosen(reg, ids, f.all)
+	subjects, err := chosen(reg.Subjects(), ids, f.all)
 	if err != nil {
 		return err
 	}
-	var approved []string
+	var approved, refused []string
 	answers := bufio.NewScanner(a.In)
 	for _, s := range subjects {
-		if s.Verdict.Approved {
+		if s.Verdict.Approved && s.Verdict.Unbound() == "" {
 			continue
 		}
 		seal, err := s.Seal()
 		if err != nil {
 			return err
 		}
-		a.show(reg, &s, seal)
-		if !f.yes {
-			if in, ok := a.In.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
-				return &located{"not_asked", "nothing was approved: there is no terminal to ask", "look at the above, then pass --yes"}
-			}
-			fmt.Fprintf(a.Err, "approve %s? [y/N] ", printable(s.Hooks[0].ID))
-			if !answers.Scan() || !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answers.Text()))) {
-				fmt.Fprintln(a.Err, "not approved")
-				continue
-			}
+		if s.Verdict.Approved && seal.Unbound() != "" { // it is what was approved as such
+			continue
 		}
-		record := reg.Approvals().Approve
-		if f.unbound {
-			record = reg.Approvals().ApproveUnbound
+		a.show(reg, &s, seal, answers)
+		id := s.Hooks[0].ID
+		if why := seal.Unbound(); why != "" && !f.unbound {
+			refused = append(refused, id)
+			fmt.Fprintf(a.Err, "%s is not approved: %s\n", factText(id), factText(unboundNote(why)))
+			continue
 		}
-		if err := record(seal); err != nil {
+		if ok, err := a.agreed(id, f, answers); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		if err := reg.Approvals().ApproveUnbound(seal); err != nil {
 			return err
 		}
-		approved = append(approved, s.Hooks[0].ID)
+		approved = append(approved, id)
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"approved": orEmpty(approved)})
+		if err := a.printJSON(map[string]any{"approved": orEmpty(approved), "unbound": orEmpty(refused)}); err != nil {
+			return err
+		}
+	} else {
+		for _, id := range approved {
+			fmt.Fprintf(a.Out, "approved %s\n", factText(id))
+		}
+		if len(approved) == 0 {
+			fmt.Fprintln(a.Out, "nothing was approved")
+		}
 	}
-	for _, id := range approved {
-		fmt.Fprintf(a.Out, "approved %s\n", printable(id))
-	}
-	if len(approved) == 0 {
-		fmt.Fprintln(a.Out, "nothing was approved")
+	if len(refused) > 0 {
+		a.code = exitError
+		fmt.Fprintf(a.Err, "have the command name its script by its path, or approve it as it is: tenterhook trust --unbound %s\n", factText(shellQuote(refused[0])))
 	}
 	return nil
 }
 
-// show prints what would be approved: what runs, when, with what, and which
-// files are bound.
-func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal) {
-	style := a.styleOf(a.Err)
-	h := s.Hooks[0]
-	fmt.Fprintf(a.Err, "%s  %s\n", style.bold(printable(h.ID)), style.dim(printable(h.Source.Path)))
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(a.Err, "  %-11s %s\n", name, printable(value))
-		}
+// agreed asks whoever sits at the terminal, unless --yes answers.
+func (a *app) agreed(id string, f trustFlags, answers *bufio.Scanner) (bool, error) {
+	if f.yes {
+		return true, nil
 	}
-	var events []string
-	for _, each := range s.Hooks {
-		events = append(events, string(each.Event))
+	if !a.interactive() {
+		return false, &located{"not_asked", "nothing was approved: there is no terminal to ask", "look at the above, then pass --yes"}
 	}
-	line("event", strings.Join(events, ", "))
-	line("matcher", h.Matcher)
-	line("if", h.If.String())
-	line("kind", string(h.Kind))
-	if h.Command != nil {
-		line("command", strings.Join(append([]string{h.Command.Line}, h.Command.Args...), " "))
+	fmt.Fprintf(a.Err, "approve %s? [y/N] ", factText(id))
+	if !answers.Scan() || !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answers.Text()))) {
+		fmt.Fprintln(a.Err, "not approved")
+		return false, nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(h.Params)) {
-		line(key, string(h.Params[key]))
-	}
-	line("variables", strings.Join(slices.Sorted(maps.Keys(h.Env)), ", "))
-	line("on failure", string(cmp.Or(h.OnFailure, hook.FailureContinue)))
-	approval := seal.Approval()
-	for _, file := range slices.Concat(approval.Folder, approval.Files) {
-		line("file", fmt.Sprintf("%s (%d bytes)", file.Name, file.Size))
-	}
-	if s.Verdict.Seal == nil {
-		return // nobody ever approved it: everything is new
-	}
-	for _, change := range s.Verdict.Changes {
-		fmt.Fprintf(a.Err, "  %s\n", style.yellow(printable(change.String())))
-		for _, text := range strings.Split(strings.TrimRight(reg.Approvals().Diff(seal, change), "\n"), "\n") {
-			if text != "" {
-				fmt.Fprintf(a.Err, "    %s\n", printable(text))
-			}
-		}
-	}
+	return true, nil
 }
 
+func (a *app) interactive() bool {
+	in, ok := a.In.(*os.File)
+	return ok && term.IsTerminal(int(in.Fd()))
+}
+
+// revoke takes back the approvals of this workspace and of the packages that
+// bear an ID, wherever the hook was declared and whether or not it is there.
 func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
-	if len(ids) == 0 && !f.all {
-		return &located{"bad_flags", "which approvals? give IDs, or --all", "'tenterhook trust --list' lists them"}
-	}
-	subjects, err := chosen(reg, ids, f.all)
-	if err != nil {
-		return err
-	}
-	var keys []trust.Key
-	for _, s := range subjects {
-		key, err := s.Key()
-		if err != nil {
-			return err
-		}
-		keys = append(keys, key)
-	}
-	n, err := reg.Approvals().Revoke(keys...)
+	here := a.roots(reg)
+	removed, err := reg.Approvals().RevokeWhere(func(x *trust.Approval) bool {
+		return (f.all || slices.Contains(ids, x.ID)) && here(x.Root)
+	})
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"revoked": n})
+		if err := a.printJSON(map[string]any{"revoked": len(removed)}); err != nil {
+			return err
+		}
+	} else if len(removed) > 0 {
+		fmt.Fprintf(a.Out, "revoked %s\n", plural(len(removed), "approval"))
 	}
-	fmt.Fprintf(a.Out, "revoked %s\n", plural(n, "approval"))
+	for _, id := range ids {
+		if !slices.ContainsFunc(removed, func(x trust.Approval) bool { return x.ID == id }) {
+			a.failed("no approval of %s was found for %s: nothing was revoked", id, reg.Workspace())
+		}
+	}
+	if len(removed) == 0 && f.all {
+		a.failed("no approval was found for %s: nothing was revoked", reg.Workspace())
+	}
+	for _, s := range reg.Subjects() {
+		if id := s.Hooks[0].ID; s.Verdict.Approved && (f.all || slices.Contains(ids, id)) {
+			a.failed("%s is still approved, by a file that --approvals hands in", id)
+		}
+	}
 	return nil
 }
 
-// export writes the approvals of what is loaded here to a file.
+// failed prints what a command could not do, for an exit code of 1.
+func (a *app) failed(format string, args ...string) {
+	a.code = exitError
+	shown := make([]any, len(args))
+	for i, arg := range args {
+		shown[i] = factText(arg)
+	}
+	fmt.Fprintf(a.Err, "tenterhook: "+format+"\n", shown...)
+}
+
+// roots reports whether approvals of a root are this workspace's or a package's.
+func (a *app) roots(reg *registry.Registry) func(string) bool {
+	var exact []string
+	add := func(dir string) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			exact = append(exact, real)
+		}
+	}
+	add(reg.Workspace())
+	for _, s := range reg.Subjects() {
+		add(s.Root())
+	}
+	packages := a.pluginsDir()
+	if real, err := filepath.EvalSymlinks(packages); err == nil {
+		packages = real
+	}
+	return func(root string) bool {
+		rel, err := filepath.Rel(packages, root)
+		return slices.Contains(exact, root) || err == nil && rel != "." && filepath.IsLocal(rel)
+	}
+}
+
+// export writes the approvals of what is loaded here to a file: those by which
+// it was found approved, nothing is read again.
 func export(reg *registry.Registry, path string) error {
 	if path == "" {
 		return nil
@@ -254,9 +317,7 @@ func export(reg *registry.Registry, path string) error {
 	var here []trust.Approval
 	for _, s := range reg.Subjects() {
 		if s.Verdict.Approved {
-			if seal, err := s.Seal(); err == nil {
-				here = append(here, seal.Approval())
-			}
+			here = append(here, *s.Verdict.Approval)
 		}
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".approvals-*")
