@@ -119,20 +119,26 @@ func (r *lineReader) variants(words []string, at int) {
 	}
 }
 
-// texts tries each word as shell text.
+// texts tries each word as shell text: the word, the value of an option or of
+// NAME=value, and what stands behind a ! of an editor.
 func (r *lineReader) texts(words []string, h how, via string) {
 	for _, w := range words {
-		if strings.ContainsAny(w, " \t\n;|&$`(\"'") {
-			if isOption(w) {
-				if _, val, ok := strings.Cut(w, "="); ok {
-					w = val
-				} else if w[1] != '-' {
-					w = w[2:]
-				}
+		if isOption(w) {
+			if _, val, ok := strings.Cut(w, "="); ok {
+				w = val
+			} else if w[1] != '-' {
+				w = w[2:]
 			}
-			r.text(w, h, via)
-		} else if name, val, ok := strings.Cut(w, "="); ok && isOption(name) && val != "" {
-			r.text(val, h, via)
+		}
+		for range 3 {
+			w = strings.TrimLeft(w, "!+:@|")
+			if strings.ContainsAny(w, " \t\n;|&$`(\"'") {
+				r.text(w, h, via)
+			}
+			var ok bool
+			if _, w, ok = strings.Cut(w, "="); !ok {
+				break
+			}
 		}
 	}
 }
@@ -151,6 +157,9 @@ func (r *lineReader) text(text string, h how, via string) {
 		r.line.cannotRead("runs text that is not all known")
 	}
 	s.read(text, stream{})
+	if s.how == may && strings.ContainsAny(text, "\"'`,(") {
+		s.rough(text) // it may be code that happens to be shell text as well
+	}
 }
 
 // goes follows cd and its like.
@@ -221,6 +230,11 @@ func (r *lineReader) carry(c carrier, args []string, in stream, via string) {
 	starts := commandStarts(c, args)
 	if c.text != "" {
 		r.optionText(args, c.text, via)
+	}
+	for i, a := range args {
+		if isOption(a) || i > 0 && isOption(args[i-1]) {
+			r.texts(args[i:i+1], may, via)
+		}
 	}
 	for _, i := range starts {
 		if !r.charge(args[i:]) {

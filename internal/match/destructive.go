@@ -185,7 +185,7 @@ func (d *destruction) remove(args []string) {
 			d.verdict(p.harm, "would delete "+describe(w, p))
 		case p.harm == fatal && unknown:
 			d.verdict(doubtful, "may delete "+describe(w, p))
-		case p.harm == fatal && !isPlain(w), isDisk(w):
+		case p.harm > harmless && !isPlain(w) && !isUnknown(w), isDisk(w):
 			d.verdict(doubtful, "would delete "+describe(w, p))
 		case isPlain(w) && (isSystemFile(w, d.line, d.call) || p.kind == ofHome && p.harm > harmless):
 			d.verdict(doubtful, "would delete a file that the system or its owner needs")

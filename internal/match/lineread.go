@@ -335,8 +335,12 @@ func (r *lineReader) subscript(texts ...string) {
 // simple reads one simple command.
 func (r *lineReader) simple(c *syntax.CallExpr, in stream) stream {
 	r.substituted = nil
+	var late []string // words like if=x that the parser takes for assignments
 	for _, a := range c.Assigns {
 		for _, text := range r.assign(a) {
+			if len(c.Args) > 0 && a.Pos().After(c.Args[0].Pos()) {
+				late = append(late, a.Name.Value+"="+text)
+			}
 			r.subscript(text)
 			r.environment(a.Name.Value, text, len(c.Args) > 0)
 		}
@@ -351,6 +355,9 @@ func (r *lineReader) simple(c *syntax.CallExpr, in stream) stream {
 		for _, arg := range c.Args {
 			lists = multiply(lists, r.fields(arg))
 		}
+	}
+	for i := range lists {
+		lists[i] = append(lists[i], late...)
 	}
 	reader := r
 	if len(lists) > 1 {

@@ -95,7 +95,6 @@ var (
 		"skopeo": wordSet("copy inspect sync"), "terraform": wordSet("init apply plan destroy login get import refresh"), "uv": wordSet("add sync pip tool lock publish run"),
 		"vagrant": wordSet("up box init"), "yarn": wordSet("install add up upgrade publish dlx npm create audit global outdated"), "yum": installs, "zypper": installs,
 		"docker-compose": wordSet("pull push build up"), "nix": wordSet("build run shell develop flake profile"), "deno": wordSet("add install cache upgrade publish"),
-		"systemctl": nil, "redis-cli": nil,
 	}
 	installs = wordSet("install update upgrade dist-upgrade full-upgrade download source build-dep makecache check-update distro-sync reinstall refresh in up dup")
 	// languages are interpreters, whose code may open a connection.
@@ -128,9 +127,12 @@ func (s *started) network() Certainty {
 		if len(args) == 1 && (args[0] == "--version" || args[0] == "--help" || args[0] == "-V" || args[0] == "version") {
 			return No
 		}
+		if slices.Contains(staysFor[name], firstWord(args)) {
+			return No
+		}
 		return Sure
-	case name == "npx" || name == "uvx" || name == "bunx" || name == "pnpx":
-		return Sure
+	case name == "npx" || name == "uvx" || name == "bunx" || name == "pnpx": // unless it is installed here
+		return Suspected
 	}
 	if subs, ok := speaksFor[name]; ok {
 		return s.subcommandNetwork(name, subs)
@@ -150,6 +152,23 @@ func (s *started) network() Certainty {
 		}
 	}
 	return No
+}
+
+// staysFor are subcommands for which a program of speaks stays here.
+var staysFor = map[string][]string{
+	"kubectl": {"config", "kustomize", "completion", "help"}, "helm": {"template", "lint", "create", "package", "help", "env"},
+	"aws": {"configure", "help"}, "gcloud": {"config", "info", "help"}, "az": {"config", "help"}, "gh": {"config", "help", "alias", "completion"},
+	"net": {"user", "start", "stop", "localgroup"},
+}
+
+// firstWord returns the first word that is no option.
+func firstWord(args []string) string {
+	for _, a := range args {
+		if !isOption(a) {
+			return a
+		}
+	}
+	return ""
 }
 
 // wildNetwork judges a program whose name is not known.
@@ -267,7 +286,7 @@ func codeNetwork(name string, args []string, stdin string) Certainty {
 		if hasURL(low) {
 			return Suspected
 		}
-		if !strings.ContainsAny(low, " (;\"'$") && !strings.HasPrefix(low, "-m") {
+		if !strings.ContainsAny(low, " (;\"'$") && !strings.HasPrefix(low, "-m") && !strings.HasPrefix(low, "-r") {
 			continue
 		}
 		for _, part := range netCode {

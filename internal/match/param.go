@@ -98,6 +98,9 @@ func (r *lineReader) evaluate(p *syntax.ParamExp, quoted bool) (vals []value) {
 // lookup returns what a variable may be; known is false if the line does not
 // say.
 func (r *lineReader) lookup(name string, index syntax.ArithmExpr) (vals []value, known bool) {
+	if name == "*" {
+		name = "@"
+	}
 	found, set := r.vars[name]
 	if !set {
 		switch name {
@@ -109,11 +112,12 @@ func (r *lineReader) lookup(name string, index syntax.ArithmExpr) (vals []value,
 			return []value{{fields: []string{" "}}}, true
 		case "SHELL", "BASH":
 			return []value{{fields: []string{"/bin/sh"}}}, true
-		case "*":
-			return r.lookup("@", index)
 		}
 		r.budget.asked = true
 		return nil, false
+	}
+	if name == "@" {
+		return found, true
 	}
 	for _, v := range found {
 		vals = append(vals, v.at(index)...)

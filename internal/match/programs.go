@@ -82,8 +82,8 @@ var inert = wordSet(`
 	: [ alias apropos arch b2sum base32 base64 basename bg bind break cal cat cd chattr chgrp chmod chown cksum clear cmp
 	column comm continue cp csplit cut date declare df diff dir dirname dirs dmesg du echo egrep enable exit expand expr
 	export factor false fg fgrep file fmt fold free getconf getfacl grep groups hash head help hexdump hostid hostname id info
-	install jobs join jq kill last less let ln local logname ls lsattr lsblk lscpu lsof man mcookie md5sum mkdir mkfifo
-	mknod mktemp more mv nl nproc numfmt od paste pathchk pgrep pidof pinky popd pr printenv printf ps ptx pushd pwd
+	install jobs join jq kill last let ln local logname ls lsattr lsblk lscpu lsof mcookie md5sum mkdir mkfifo
+	mknod mktemp mv nl nproc numfmt od paste pathchk pgrep pidof pinky popd pr printenv printf ps ptx pushd pwd
 	readlink readonly realpath return rev rg rm rmdir seq setfacl sha1sum sha224sum sha256sum sha384sum sha512sum
 	shasum shift shopt shred shuf sleep sort stat strings stty sum suspend sync tac tail tee test times touch tput tr
 	tree true truncate tsort tty type typeset ulimit umask unalias uname unexpand uniq unlink unset uptime users vdir
@@ -161,7 +161,8 @@ func (r *lineReader) special(name string, words []string, at int, in stream, via
 			r.positional(args[i+1:])
 		}
 	case "read", "mapfile", "readarray", "getopts":
-		r.reads(args)
+		r.reads(args, in)
+		r.texts(args, may, via)
 	case "printf":
 		if len(args) > 2 && args[0] == "-v" {
 			if text := formatted(args[2:]); text.known {
@@ -178,17 +179,25 @@ func (r *lineReader) special(name string, words []string, at int, in stream, via
 }
 
 // reads takes down the variables that read and its like set.
-func (r *lineReader) reads(args []string) {
-	named := false
+func (r *lineReader) reads(args []string, in stream) {
+	var names []string
 	for _, a := range args {
 		if !isOption(a) {
-			r.forget(a)
-			named = true
+			names = append(names, a)
 		}
 	}
-	if !named {
-		r.forget("REPLY")
-		r.forget("MAPFILE")
+	if len(names) == 0 {
+		names = []string{"REPLY", "MAPFILE"}
+	}
+	for i, name := range names {
+		if fields := strings.Fields(in.text); in.known && isName(name) {
+			r.set(name, strings.TrimSpace(in.text), false)
+			if i < len(fields) {
+				r.set(name, fields[i], false)
+			}
+			continue
+		}
+		r.forget(name)
 	}
 }
 
@@ -260,7 +269,7 @@ func (r *lineReader) xargs(args []string, in stream, via string) {
 
 // findRuns reads find … -exec git push {} \; and its like.
 func (r *lineReader) findRuns(args []string, in stream, via string) {
-	starts, below := findFound(args)
+	found := findFound(args)
 	for i, a := range args {
 		switch a {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -268,13 +277,13 @@ func (r *lineReader) findRuns(args []string, in stream, via string) {
 			if end := slices.IndexFunc(rest, func(w string) bool { return w == ";" || w == "+" }); end >= 0 {
 				rest = rest[:end]
 			}
-			for j, one := range starts {
+			for j, one := range found {
 				if !r.charge(rest) {
 					return
 				}
 				words := slices.Clone(rest)
 				for k := range words {
-					words[k] = strings.ReplaceAll(words[k], "{}", one+below)
+					words[k] = strings.ReplaceAll(words[k], "{}", one)
 				}
 				if j < maxChoices {
 					r.carried(words, stream{}, does, via)
@@ -308,23 +317,31 @@ func findStarts(args []string) (starts []string, filtered bool) {
 	return starts, filtered
 }
 
-// findFound returns where find begins, and what a path that it finds has behind
-// that, "" if it finds the start itself.
-func findFound(args []string) (starts []string, below string) {
+// findFound returns the paths that find may find: its starts, or what it tests
+// for below them.
+func findFound(args []string) []string {
 	starts, filtered := findStarts(args)
 	if !filtered {
-		return starts, ""
+		return starts
 	}
-	below = "/" + wildWordText
+	belows := []string{"/" + wildWordText}
 	for i, a := range args {
-		switch {
-		case a == "-o" || a == "-or" || a == ",":
-			return starts, "/" + wildWordText
-		case (a == "-name" || a == "-iname") && i+1 < len(args) && (i == 0 || args[i-1] != "!" && args[i-1] != "-not"):
-			below = "/" + wildWordText + shellPattern(args[i+1])
+		if a == "-o" || a == "-or" || a == "," {
+			belows = belows[:1]
+			break
+		}
+		if (a == "-name" || a == "-iname") && i+1 < len(args) && (i == 0 || args[i-1] != "!" && args[i-1] != "-not") {
+			name := shellPattern(args[i+1])
+			belows = []string{"/" + wildWordText + "/" + name, "/" + name}
 		}
 	}
-	return starts, below
+	var found []string
+	for _, start := range starts {
+		for _, below := range belows {
+			found = append(found, start+below)
+		}
+	}
+	return found
 }
 
 // commandStarts returns where the command may begin behind the options.

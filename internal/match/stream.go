@@ -71,7 +71,7 @@ func (r *lineReader) writes(words []string, in stream) stream {
 			return stream{present: true, known: true, text: args[len(args)-1]}
 		}
 	case "mktemp":
-		return stream{present: true, below: []string{"/tmp/tmp." + wildWordText}}
+		return stream{present: true, below: []string{"/tmp/tmp.XXXXXXXXXX"}}
 	case "pwd":
 		return stream{present: true, known: true, text: r.cwd}
 	case "base64":
@@ -79,12 +79,14 @@ func (r *lineReader) writes(words []string, in stream) stream {
 			return decoded(in.text)
 		}
 	case "find":
-		starts, below := findFound(args)
-		found := make([]string, len(starts))
-		for i, start := range starts {
-			found[i] = start + below
+		starts, filtered := findStarts(args)
+		if !filtered {
+			for i, start := range starts {
+				starts[i] = start + "/" + wildWordText
+			}
+			return stream{present: true, below: starts}
 		}
-		return stream{present: true, below: found}
+		return stream{present: true, below: findFound(args)}
 	case "sort", "uniq", "head", "tail", "grep":
 		return stream{present: true, below: in.below}
 	case "sudo", "env", "command ", "builtin":

@@ -171,7 +171,11 @@ func (p *placedPattern) takes(name string, dots bool) bool {
 	if isPlain(name) && !strings.Contains(name, p.key) {
 		return false
 	}
-	return p.glob.meets(name, dots) || p.below.meets(name, dots)
+	if p.glob.meets(name, dots) {
+		return true
+	}
+	// A directory that may be of that name is too wild a guess.
+	return (isPlain(name) || p.dir != "") && p.below.meets(name, dots)
 }
 
 // Match reports whether the call names such a path in that mode. In a shell

@@ -201,7 +201,11 @@ func (s *touchSearch) exists(name string, p *placedPattern) bool {
 	if !isPlain(dir) {
 		return true
 	}
-	for _, entry := range entriesOf(dir) {
+	entries := entriesOf(dir)
+	if len(entries) == 0 {
+		return p.dir != ""
+	}
+	for _, entry := range entries {
 		if p.takes(strings.ToLower(dir+entry), s.line.dots) && (s.line.dots || entry[0] != '.') && !s.excluded(strings.ToLower(dir+entry)) {
 			return true
 		}
