@@ -2,10 +2,12 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 )
 
@@ -35,11 +37,18 @@ type pool struct {
 	mu      sync.Mutex // guards all below
 	max     int
 	running int
-	queue   []func(context.Context)
+	queue   []job
 	dropped int
 	closed  bool
 	idle    chan struct{} // not nil: to be closed when nothing runs any more
 	results chan AsyncResult
+}
+
+// job is a hook that runs in the background. Exactly one of its functions is
+// called.
+type job struct {
+	run  func(context.Context)
+	drop func() // there is no time left for it
 }
 
 func newPool(r *Registry, most int) *pool {
@@ -47,10 +56,24 @@ func newPool(r *Registry, most int) *pool {
 	return &pool{r: r, max: most, ctx: ctx, cancel: cancel}
 }
 
-// start hands a hook to the pool. Its result is delivered later.
+// start hands a hook to the pool. Its result is delivered later. A hook that
+// runs once does not wait here for a run that may fail: its decision does not
+// count.
 func (p *pool) start(e *entry, c *hook.Call) hook.Result {
-	ok := p.submit(func(ctx context.Context) { p.deliver(e, c, p.r.run(ctx, e, c)) })
-	if !ok {
+	job, drop := func(ctx context.Context) { p.deliver(e, c, p.r.attempt(ctx, e, c)) }, func() {}
+	if e.hook.Once {
+		claim, _ := p.r.once.claim(p.ctx, e.onceKey(c.Input.Common().SessionID), false)
+		if claim == nil {
+			return hasRun(e)
+		}
+		job, drop = func(ctx context.Context) {
+			result := p.r.attempt(claim.within(ctx), e, c)
+			claim.settle(consumes(&result))
+			p.deliver(e, c, result)
+		}, func() { claim.settle(false) }
+	}
+	if !p.submit(job, drop) {
+		drop()
 		return p.noPlace(e)
 	}
 	return hook.Result{Hook: e.hook, Status: hook.StatusAsync, Reason: "it runs in the background"}
@@ -58,20 +81,29 @@ func (p *pool) start(e *entry, c *hook.Call) hook.Result {
 
 // follow waits in the pool for the later answer of a hook that handed itself
 // off. Where the pool is full the hook is ended.
-func (p *pool) follow(e *entry, c *hook.Call, wait func(context.Context) (*hook.Output, error)) hook.Result {
+func (p *pool) follow(e *entry, a answer) hook.Result {
+	c, off := a.call, a.out.Handoff
+	end := func() {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		e.contain(ended, c, func() (*hook.Output, error) { return off.Wait(ended) })
+	}
 	job := func(ctx context.Context) {
-		start := time.Now()
-		out, err := wait(ctx)
-		result := classify(ctx, ctx, e, start, out, err)
-		result.Elapsed, result.Report = time.Since(start), c.Report
+		start, limit := time.Now(), off.Timeout
+		if limit <= 0 {
+			limit = dialect.HandoffTimeout
+		}
+		timed, cancel := context.WithTimeoutCause(ctx, limit, hook.ErrTimeout)
+		defer cancel()
+		later := e.contain(timed, c, func() (*hook.Output, error) { return off.Wait(timed) })
+		result := classify(ctx, timed, e, start, later)
+		result.Elapsed, result.Report = time.Since(start), later.report()
 		p.deliver(e, c, result)
 	}
-	if p.submit(job) {
+	if p.submit(job, end) {
 		return hook.Result{Hook: e.hook, Status: hook.StatusAsync, Reason: "it goes on in the background"}
 	}
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, _ = wait(ended)
+	end()
 	return p.noPlace(e)
 }
 
@@ -95,12 +127,14 @@ func (p *pool) resize(most int) {
 }
 
 // next takes the job that waited longest. The caller holds p.mu.
-func (p *pool) next() (job func(context.Context)) {
-	job, p.queue = p.queue[0], p.queue[1:]
-	return job
+func (p *pool) next() (j job) {
+	j, p.queue = p.queue[0], p.queue[1:]
+	return j
 }
 
-func (p *pool) submit(job func(context.Context)) bool {
+// submit reports false if there is no place. The caller drops the job then.
+func (p *pool) submit(run func(context.Context), drop func()) bool {
+	j := job{run, drop}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -109,21 +143,21 @@ func (p *pool) submit(job func(context.Context)) bool {
 		return false
 	case p.running < p.max:
 		p.running++
-		go p.work(job)
+		go p.work(j)
 	default:
-		p.queue = append(p.queue, job)
+		p.queue = append(p.queue, j)
 	}
 	return true
 }
 
 // work runs jobs until none waits.
-func (p *pool) work(job func(context.Context)) {
-	for job != nil {
-		job(p.ctx)
+func (p *pool) work(j job) {
+	for j.run != nil {
+		j.run(p.ctx)
 		p.mu.Lock()
-		job = nil
+		j = job{}
 		if len(p.queue) > 0 && p.running <= p.max {
-			job = p.next()
+			j = p.next()
 		} else if p.running--; p.running == 0 && p.idle != nil {
 			close(p.idle)
 			p.idle = nil
@@ -132,17 +166,19 @@ func (p *pool) work(job func(context.Context)) {
 	}
 }
 
+// deliver hands a result to the host.
 func (p *pool) deliver(e *entry, c *hook.Call, result hook.Result) {
 	a := AsyncResult{Event: c.Input.Event(), SessionID: c.Input.Common().SessionID, Result: result}
 	if code := result.Report.ExitCode; e.hook.AsyncRewake && code != nil && *code == 2 {
 		a.Rewake, a.Message = true, result.Report.Stderr
 	}
 	p.r.recordBackground(c, &result)
-	if p.r.opts.OnAsync != nil {
-		p.r.opts.OnAsync(a)
-	}
+	called := p.r.notify(p.ctx, a)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !called {
+		p.dropped++
+	}
 	if p.results == nil || p.closed {
 		return
 	}
@@ -177,28 +213,31 @@ func (r *Registry) Dropped() int {
 }
 
 // close waits for what runs and waits, ends it when the limit is over, and says
-// what was dropped.
+// what was dropped. It waits for closeGrace longer at most.
 func (p *pool) close(limit time.Duration) error {
 	p.mu.Lock()
-	var idle chan struct{}
-	if p.running > 0 {
-		idle = make(chan struct{})
-		p.idle = idle
+	idle := make(chan struct{})
+	if p.idle = idle; p.running == 0 {
+		p.idle = nil
+		close(idle)
 	}
 	p.mu.Unlock()
-	var unfinished int
-	if idle != nil {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		select {
-		case <-idle:
-		case <-timer.C:
-			p.mu.Lock()
-			unfinished = len(p.queue) + p.running
-			p.queue = nil
-			p.mu.Unlock()
-			p.cancel()
-			<-idle
+	var errs []error
+	if !within(idle, limit) {
+		p.mu.Lock()
+		queue := p.queue
+		errs = append(errs, fmt.Errorf("%d background hooks were not done after %s and were ended", len(queue)+p.running, limit))
+		p.queue = nil
+		p.mu.Unlock()
+		p.cancel()
+		var drops sync.WaitGroup
+		for _, j := range queue {
+			drops.Go(j.drop) // side by side: a hook that continues takes time to end
+		}
+		all := make(chan struct{})
+		go func() { drops.Wait(); <-idle; close(all) }()
+		if !within(all, closeGrace) {
+			errs = append(errs, fmt.Errorf("background hooks still run %s after they were ended", closeGrace))
 		}
 	}
 	p.cancel()
@@ -208,8 +247,17 @@ func (p *pool) close(limit time.Duration) error {
 	if p.results != nil {
 		close(p.results)
 	}
-	if unfinished > 0 {
-		return fmt.Errorf("%d background hooks were not done after %s and were ended", unfinished, limit)
+	return errors.Join(errs...)
+}
+
+// within reports whether a channel is closed in time.
+func within(closed <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-closed:
+		return true
+	case <-timer.C:
+		return false
 	}
-	return nil
 }

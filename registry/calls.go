@@ -19,10 +19,11 @@ type callLock struct {
 	users int
 }
 
-// lock waits for the input's tool call, or for the end of ctx.
-func (l *callLocks) lock(ctx context.Context, in hook.Input) (unlock func(), err error) {
+// lock waits for the input's tool call, or for the end of ctx. A nested dispatch
+// does not wait: what it would wait for may be waiting for it.
+func (l *callLocks) lock(ctx context.Context, in hook.Input, nested bool) (unlock func(), err error) {
 	call, _ := hook.ToolCallOf(in)
-	if call.ToolUseID == "" {
+	if call.ToolUseID == "" || nested {
 		return func() {}, nil
 	}
 	key := in.Common().SessionID + "\x00" + call.ToolUseID

@@ -227,7 +227,7 @@ func (r *Registry) examine(report *Report, e *entry, withMatcher bool) {
 		note(hook.SeverityWarning, "unsupported", fmt.Sprintf("it cannot run here: %s", e.why), "")
 	}
 	if checker, ok := e.handler.(hook.Checker); ok && e.state == hook.StateReady {
-		report.Diagnostics = append(report.Diagnostics, checker.Check(e.hook)...)
+		report.Diagnostics = append(report.Diagnostics, r.checked(e, checker)...)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -31,6 +30,8 @@ type dispatch struct {
 	in      hook.Input // as the last rewrite left it
 	base    hook.Base
 	observe func(Progress) // nil = nobody watches
+	nested  bool           // a hook of another dispatch waits for this one
+	id      uint64         // tells dispatches apart
 
 	slots  []slot // one for each hook that a version of the input concerned, in order
 	wire   []byte // in as JSON
@@ -63,8 +64,13 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
+	ctx, nested, over, err := r.nest(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
+	}
+	defer over()
 	r.stops.note(in)
-	d := &dispatch{r: r, view: r.view(callerOf(ctx)), in: in, base: r.fillBase(in.Common()), observe: observe}
+	d := &dispatch{r: r, view: r.view(callerOf(ctx)), in: in, base: r.fillBase(in.Common()), observe: observe, nested: nested, id: dispatchOf(ctx).id}
 	d.take(r.pick(d.view, in, nil))
 	if len(d.slots) > 0 {
 		if r.opts.Recorder != nil {
@@ -72,7 +78,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 			d.run = newRun(d.began)
 			defer func() { d.record(out, err) }()
 		}
-		unlock, err := r.calls.lock(ctx, in)
+		unlock, err := r.calls.lock(ctx, in, nested)
 		if err != nil {
 			return nil, err
 		}
@@ -290,29 +296,25 @@ func (d *dispatch) runOne(ctx context.Context, s *slot) {
 	result := d.ask(ctx, s)
 	result.Turn = d.turn
 	s.answer(result)
-	if d.observe != nil {
-		own := s.result // the dispatch may change its own
-		d.tell(Progress{Hook: s.hook, Phase: PhaseFinished, Result: &own})
-	}
+	d.tell(Progress{Hook: s.hook, Phase: PhaseFinished, Result: &s.result})
 }
 
 // ask runs one hook, a rule at once and any other where there is room for it.
-func (d *dispatch) ask(ctx context.Context, s *slot) (result hook.Result) {
+func (d *dispatch) ask(ctx context.Context, s *slot) hook.Result {
 	if s.ruling != nil {
 		return d.judge(s)
 	}
-	select {
-	case d.r.parallel <- struct{}{}:
-		if c, failed := d.call(s); failed == nil {
-			result = d.r.run(ctx, s.entry, c)
-		} else {
-			result = *failed
-		}
-		<-d.r.parallel
-	case <-ctx.Done():
-		result = hook.Result{Hook: s.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: context.Cause(ctx)}
+	leave, err := d.place(ctx)
+	if err != nil {
+		return hook.Result{Hook: s.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: err}
 	}
-	return result
+	defer leave()
+	c, failed := d.call(s)
+	if failed != nil {
+		return *failed
+	}
+	defer d.listen(c, s.hook)()
+	return d.r.run(ctx, s.entry, c)
 }
 
 // answer takes a result. What the hook answered before remains as far as it
@@ -323,6 +325,20 @@ func (s *slot) answer(r hook.Result) {
 		before.Stale, r.Elapsed, r.Earlier = true, r.Elapsed+before.Elapsed, &before
 	}
 	s.result = r
+}
+
+// place waits for a place among the hooks that run side by side. A nested
+// dispatch takes none: the hook that waits for it has one.
+func (d *dispatch) place(ctx context.Context) (leave func(), err error) {
+	if d.nested {
+		return func() {}, nil
+	}
+	select {
+	case d.r.parallel <- struct{}{}:
+		return func() { <-d.r.parallel }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // call is what the hook's handler gets. It fails where the bytes that were
@@ -336,9 +352,6 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd, Verify: s.definition.verify()}
 	if d.view.from != nil {
 		c.Env, c.Umask = d.view.from.Env, d.view.from.Umask
-	}
-	if d.observe != nil {
-		c.Progress = func(line string) { d.tell(Progress{Hook: s.hook, Phase: PhaseProgress, Line: line}) }
 	}
 	return c, nil
 }
@@ -388,22 +401,4 @@ func (r *Registry) fillBase(base hook.Base) hook.Base {
 		base.Cwd = r.opts.Workspace
 	}
 	return base
-}
-
-func (r *Registry) log(ctx context.Context, out *hook.Outcome) {
-	for i := range out.Results {
-		res := &out.Results[i]
-		level := slog.LevelDebug
-		if res.Failure != "" {
-			level = slog.LevelWarn
-		}
-		if !r.opts.Logger.Enabled(ctx, level) {
-			continue
-		}
-		r.opts.Logger.LogAttrs(ctx, level, "hook", slog.String("hook", res.Hook.ID), slog.String("event", string(out.Event)),
-			slog.String("kind", string(res.Hook.Kind)), slog.String("scope", res.Hook.Scope.String()),
-			slog.String("source", res.Hook.Source.Path), slog.String("verdict", res.Verdict().String()),
-			slog.String("status", string(res.Status)), slog.String("failure", string(res.Failure)),
-			slog.Duration("elapsed", res.Elapsed))
-	}
 }

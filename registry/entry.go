@@ -11,6 +11,7 @@ import (
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/internal/match"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -39,6 +40,7 @@ type entry struct {
 	check        *eligibility.Check
 	breaker      *breaker.Breaker
 	timeout      time.Duration
+	foreign      *contain.Guard // calls its handler
 }
 
 // prepare makes a hook selectable. The handler that the hook brings goes
@@ -46,7 +48,7 @@ type entry struct {
 func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 	declared := h
 	h = p.settled(h)
-	e := &entry{hook: h, declared: declared, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns()}
+	e := &entry{hook: h, declared: declared, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns(), foreign: new(contain.Guard)}
 	info := hook.Info(e.event)
 	pattern := h.Matcher
 	if info.MatcherField == "" {

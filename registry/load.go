@@ -152,7 +152,12 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 		if s.Scope != hook.ScopePlugin {
 			continue
 		}
-		hooks, notes := plugins.Describe(s.Package, s.Dir)
+		var hooks []*hook.Hook
+		var notes []hook.Diagnostic
+		if failed := r.loading(hook.KindPlugin, "Describe", func() { hooks, notes = plugins.Describe(s.Package, s.Dir) }); failed != nil {
+			failed.Path = s.Dir
+			hooks, notes = nil, []hook.Diagnostic{*failed}
+		}
 		l.notes = append(l.notes, notes...)
 		if closedFolder(notes, s.Dir) != nil {
 			for _, d := range last.unseenPlugins(s) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,8 +45,9 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 		r.env = os.Environ()
 	}
 	r.off = r.switchedOff()
+	r.commands = command.New(command.Options{Env: opts.Env})
 	r.handlers = map[hook.Kind]hook.Handler{
-		hook.KindCommand: command.New(command.Options{Env: opts.Env}),
+		hook.KindCommand: r.commands,
 		hook.KindHTTP:    webhook.New(webhook.Options{Env: opts.Env}),
 		hook.KindRule:    rule.New(rule.Options{}),
 	}
@@ -55,7 +55,7 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 		r.handlers[kind] = h
 	}
 	r.eligibility = eligibility.New(eligibility.Options{LookupEnv: opts.lookupEnv()})
-	r.stops.limit = *opts.StopLimit
+	r.stops, r.once = newStopGuard(*opts.StopLimit), newOnceRuns()
 	r.openTrust()
 	l, err := r.load(ctx, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *Registry) arrange(l *loaded) *generation {
 	note(g.policy.unknownIDs(l.definitions))
 	for _, kind := range hook.Kinds() {
 		if c, ok := r.handlers[kind].(Configurer); ok {
-			note(c.Configure(g.policy.Settings))
+			note(r.configure(kind, c, g.policy.Settings))
 		}
 	}
 	var keys sameKeys
@@ -126,17 +126,6 @@ func once(notes []hook.Diagnostic) []hook.Diagnostic {
 		said[d] = true
 		return before
 	})
-}
-
-// closeHandlers ends the handlers that hold anything.
-func (r *Registry) closeHandlers() error {
-	var errs []error
-	for _, kind := range hook.Kinds() {
-		if c, ok := r.handlers[kind].(io.Closer); ok {
-			errs = append(errs, c.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // problems are what is wrong with the hook's matcher and `if`, as far as that

@@ -60,11 +60,13 @@ type Options struct {
 	// Handlers run kinds of hooks, in the place of or beside the built-in
 	// ones. A kind without a handler is unsupported. One that is a [Configurer]
 	// gets the settings, and one that is an io.Closer is closed with the
-	// registry; one of several kinds is asked for each.
+	// registry, once. A handler that panics or hangs is a failure of its hook.
 	Handlers map[hook.Kind]hook.Handler
 
 	// ToolSchema returns the JSON Schema of a tool's input, nil = none. An
-	// input that hooks rewrote must satisfy it, or the call is denied.
+	// input that hooks rewrote must satisfy it, or the call is denied; so is
+	// one whose schema cannot be had, since this function panics or takes
+	// longer than 5 s.
 	ToolSchema func(tool string) json.RawMessage
 
 	// MaxParallel bounds the hooks that run side by side, over all
@@ -80,8 +82,8 @@ type Options struct {
 	// agent of a session working before they are overridden; nil = 8, 0 = off.
 	StopLimit *int
 
-	// OnAsync is told the result of each background hook. It is called from
-	// many goroutines and must return soon.
+	// OnAsync takes the result of each background hook. It is called from
+	// many goroutines and must return within 5 s. A panic is a diagnostic.
 	OnAsync func(AsyncResult)
 	// Recorder keeps what dispatches and background hooks came to; nil = nothing
 	// is kept. A journal.Recorder is one.
@@ -96,6 +98,8 @@ const (
 	defaultDrainTimeout = 5 * time.Second
 	defaultStopLimit    = 8
 )
+
+var silent = slog.New(slog.DiscardHandler)
 
 func (o Options) withDefaults() Options {
 	o.Workspace = cmp.Or(o.Workspace, ".")
@@ -113,7 +117,7 @@ func (o Options) withDefaults() Options {
 		o.StopLimit = &limit
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = silent
 	}
 	return o
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/contain"
 )
 
 // Prewarmer is a handler whose hooks need something that takes time to start: a
@@ -39,7 +40,12 @@ func (r *Registry) Prewarm(ctx context.Context) error {
 			continue
 		}
 		all.Go(func() {
-			if err := p.Prewarm(ctx, l.Hook); err != nil {
+			var problem error
+			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = p.Prewarm(ctx, l.Hook) })
+			if err == nil {
+				err = problem
+			}
+			if err != nil {
 				failed[i] = fmt.Errorf("%s: %w", l.Hook.ID, err)
 			}
 		})

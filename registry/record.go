@@ -16,7 +16,7 @@ func (d *dispatch) record(out *hook.Outcome, err error) {
 		return
 	}
 	call, _ := hook.ToolCallOf(d.in)
-	d.r.opts.Recorder.Record(hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
+	d.r.keep(hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
 		Base: d.base, Tool: call.ToolName, Payload: d.asked, Outcome: out, Err: err})
 }
 
@@ -26,7 +26,7 @@ func (r *Registry) recordBackground(c *hook.Call, result *hook.Result) {
 		return
 	}
 	call, _ := hook.ToolCallOf(c.Input)
-	r.opts.Recorder.Record(hook.Record{Run: c.Run, Time: time.Now().Add(-result.Elapsed), Elapsed: result.Elapsed, Workspace: r.opts.Workspace,
+	r.keep(hook.Record{Run: c.Run, Time: time.Now().Add(-result.Elapsed), Elapsed: result.Elapsed, Workspace: r.opts.Workspace,
 		Event: c.Input.Event(), Base: r.fillBase(c.Input.Common()), Tool: call.ToolName, Background: result})
 }
 

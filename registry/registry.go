@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/breaker"
 	"github.com/tenterhook/tenterhook/eligibility"
+	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -21,10 +23,13 @@ import (
 type Registry struct {
 	opts        Options
 	handlers    map[hook.Kind]hook.Handler
+	commands    *command.Handler // the registry's own
+	host        host
 	eligibility *eligibility.Checker
 	breakers    breaker.Set
 	schemas     schemaCache
-	stops       stopGuard
+	stops       *stopGuard
+	once        *onceRuns
 	calls       callLocks
 	async       *pool
 	parallel    chan struct{} // a place for each hook that runs
@@ -33,7 +38,6 @@ type Registry struct {
 
 	snap     atomic.Pointer[snapshot]
 	sessions atomic.Pointer[sessionHooks]
-	once     sync.Map // spentKey → true
 
 	done context.Context // ends with the registry
 	end  context.CancelFunc
@@ -71,7 +75,9 @@ func (r *Registry) leave() { r.inFlight.Done() }
 
 // Close ends the registry: dispatches under way are cancelled, background hooks
 // are waited for within Options.DrainTimeout and then ended. It returns an
-// error that says how many of them were dropped. A second Close does nothing.
+// error that says how many of them were dropped, and what did not end: a
+// function of the host that hangs delays Close for a few seconds, and is left
+// behind. A second Close does nothing.
 func (r *Registry) Close() error {
 	r.mu.Lock()
 	if r.closed {
@@ -81,16 +87,26 @@ func (r *Registry) Close() error {
 	r.closed = true
 	r.mu.Unlock()
 	r.end()
-	r.inFlight.Wait()
-	return errors.Join(r.async.close(r.opts.DrainTimeout), r.closeHandlers())
+	return errors.Join(r.awaitDispatches(), r.async.close(r.opts.DrainTimeout), r.closeHandlers())
+}
+
+// awaitDispatches waits for the dispatches under way, which were cancelled.
+func (r *Registry) awaitDispatches() error {
+	ended := make(chan struct{})
+	go func() { r.inFlight.Wait(); close(ended) }()
+	if !within(ended, closeGrace) {
+		return fmt.Errorf("dispatches did not end within %s of being cancelled", closeGrace)
+	}
+	return nil
 }
 
 // swap publishes what was loaded beside the hooks that mu guards.
 func (r *Registry) swap(g *generation) { r.snap.Store(newSnapshot(g, r.inProc)) }
 
-// Diagnostics tells what loading found worth telling, in order.
+// Diagnostics tells what loading found worth telling, in order, and which
+// functions of the host failed since.
 func (r *Registry) Diagnostics() []hook.Diagnostic {
-	return slices.Clone(r.snap.Load().diagnostics)
+	return slices.Concat(r.snap.Load().diagnostics, r.host.failures())
 }
 
 // Listed is a hook as `tenterhook list` shows it.
@@ -156,31 +172,11 @@ func (o *Options) homeDir() string {
 	return home
 }
 
-// spentKey outlives a reload, unless the hook is another by then.
-type spentKey struct {
-	id, path, definition string
-	session              string
-}
-
-func (e *entry) spentBy(session string) spentKey {
-	return spentKey{e.hook.ID, e.hook.Source.Path, e.spentAs, session}
-}
-
 // spent reports whether a hook that runs once has run in the session.
-func (r *Registry) spent(e *entry, session string) bool {
-	_, ok := r.once.Load(e.spentBy(session))
-	return ok
-}
-
-func (r *Registry) spend(e *entry, session string) { r.once.Store(e.spentBy(session), true) }
+func (r *Registry) spent(e *entry, session string) bool { return r.once.spent(e.onceKey(session)) }
 
 // forget drops what is kept of a session.
 func (r *Registry) forget(session string) {
-	r.once.Range(func(k, _ any) bool {
-		if k.(spentKey).session == session {
-			r.once.Delete(k)
-		}
-		return true
-	})
+	r.once.forget(session)
 	r.stops.forget(session)
 }

@@ -120,6 +120,14 @@ func (r *Registry) publish(g *generation) {
 		r.sessions.Store(next)
 	}
 	r.swap(g)
+	loaded := make(map[onceKey]bool)
+	for _, e := range r.snap.Load().entries {
+		loaded[e.onceKey("")] = e.hook.Once
+	}
+	r.once.keep(func(k onceKey) bool {
+		k.session = ""
+		return loaded[k] || k.path == "" // hooks of sessions leave with them
+	})
 }
 
 // resettled prepares anew the registered hooks whose defaults are others by now.

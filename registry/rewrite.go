@@ -165,12 +165,12 @@ func (d *dispatch) schemaError() error {
 	}
 	call, _ := hook.ToolCallOf(d.in)
 	pre, _ := hook.As[hook.PreToolUse](d.in)
-	schema := pre.ToolSchema
-	if schema == nil && d.r.opts.ToolSchema != nil {
-		schema = d.r.opts.ToolSchema(call.ToolName)
-	}
+	schema, err := pre.ToolSchema, error(nil)
 	if schema == nil {
-		return nil
+		schema, err = d.r.toolSchema(call.ToolName)
+	}
+	if schema == nil || err != nil {
+		return err
 	}
 	return d.r.schemas.validate(schema, call.ToolInput)
 }

@@ -71,8 +71,8 @@ func (d *dispatch) judge(s *slot) hook.Result {
 		result.Status = hook.StatusBlocked
 	}
 	result.Reason = out.Reason
-	if s.hook.Once {
-		d.r.spend(s.entry, d.in.Common().SessionID)
+	if s.hook.Once && consumes(&result) && !d.r.once.spend(s.onceKey(d.in.Common().SessionID), d.id) {
+		return hasRun(s.entry)
 	}
 	return result
 }

@@ -4,19 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/tenterhook/tenterhook/breaker"
+	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/contain"
 )
 
 // handlerGrace is how much longer than its time a handler may take to return;
 // ending a process takes a grace of its own.
 const handlerGrace = 1500 * time.Millisecond
 
-// run runs one hook behind its breaker and within its time.
+// run runs one hook behind its breaker and within its time. A hook that runs
+// once waits for a run of it in another dispatch, since that may fail.
 func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result {
+	if !e.hook.Once {
+		return r.attempt(ctx, e, c)
+	}
+	claim, err := r.once.claim(ctx, e.onceKey(c.Input.Common().SessionID), true)
+	switch {
+	case err != nil:
+		return hook.Result{Hook: e.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: err}
+	case claim == nil:
+		return hasRun(e)
+	}
+	ok := false
+	defer func() { claim.settle(ok) }()
+	result := r.attempt(claim.within(ctx), e, c)
+	ok = consumes(&result)
+	return result
+}
+
+// attempt runs one hook, whether or not it runs once.
+func (r *Registry) attempt(ctx context.Context, e *entry, c *hook.Call) hook.Result {
 	permit, ok := e.breaker.Allow()
 	if !ok {
 		s := e.breaker.Snapshot()
@@ -28,17 +49,13 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 	start := time.Now()
 	timed, cancel := context.WithDeadlineCause(ctx, start.Add(e.timeout), hook.ErrTimeout)
 	defer cancel()
-	var out *hook.Output
-	var err error
-	if e.hook.Kind == hook.KindCommand { // it verifies what it starts
-		out, err = e.handler.Handle(timed, c)
-	} else if err = verified(c); err == nil {
-		out, err = contain(timed, e.handler, c)
-	}
-	result := classify(ctx, timed, e, start, out, err)
-	elapsed, report := time.Since(start), c.Report // a hook that goes on will change it
-	if result.Status == hook.StatusSuccess && out != nil && out.Handoff != nil && out.Handoff.Wait != nil {
-		result = r.async.follow(e, c, out.Handoff.Wait)
+	a := r.ask(timed, e, c)
+	result := classify(ctx, timed, e, start, a)
+	elapsed, report := time.Since(start), a.report() // a hook that continues will change it
+	if a.out != nil && a.out.Handoff != nil && a.out.Handoff.Wait != nil {
+		if later := r.async.follow(e, a); result.Status == hook.StatusSuccess {
+			result = later
+		}
 	}
 	result.Elapsed, result.Report = elapsed, report
 	switch result.Status {
@@ -53,9 +70,6 @@ func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result 
 			e.check.Invalidate()
 		}
 	}
-	if e.hook.Once && (result.Status == hook.StatusSuccess || result.Status == hook.StatusAsync) {
-		r.spend(e, c.Input.Common().SessionID)
-	}
 	return result
 }
 
@@ -68,29 +82,118 @@ func verified(c *hook.Call) error {
 	return c.Verify(&hook.Program{})
 }
 
-// classify makes a result of how a handler returned.
-func classify(caller, timed context.Context, e *entry, start time.Time, out *hook.Output, err error) hook.Result {
-	result := hook.Result{Hook: e.hook, Status: hook.StatusSuccess, Output: out, Err: err}
-	var failed *hook.Error
+// answer is how a handler returned, or did not.
+type answer struct {
+	call *hook.Call // what the handler filled; nil = it hangs, and may still write there
+	out  *hook.Output
+	end  ending
+}
+
+func (a *answer) report() hook.Report {
+	if a.call == nil {
+		return hook.Report{}
+	}
+	return a.call.Report
+}
+
+// ending is what an error of a handler says. The methods of the error are
+// foreign code too, so they are called where the handler is.
+type ending struct {
+	err      error // nil = it returned well
+	text     string
+	failed   *hook.Error
+	timeout  bool // the hook's time limit
+	deadline bool // some time limit
+}
+
+func endingOf(err error) ending {
+	if err == nil {
+		return ending{}
+	}
+	e := ending{err: err, timeout: errors.Is(err, hook.ErrTimeout), deadline: errors.Is(err, context.DeadlineExceeded)}
+	if errors.As(err, &e.failed) {
+		failed := *e.failed // panics on a nil one: the handler's fault
+		e.failed = &failed
+		return e
+	}
+	e.text = err.Error()
+	e.err = &said{e.text, err}
+	return e
+}
+
+// said is a foreign error with the text that it had.
+type said struct {
+	text string
+	err  error
+}
+
+func (s *said) Error() string { return s.text }
+
+func (s *said) Unwrap() error { return s.err }
+
+// ask calls the hook's handler. The registry's own command handler needs no
+// goroutine: it neither panics nor hangs.
+func (r *Registry) ask(ctx context.Context, e *entry, c *hook.Call) answer {
+	if own, ok := e.handler.(*command.Handler); ok && own == r.commands {
+		out, err := own.Handle(ctx, c)
+		return answer{c, out, endingOf(err)}
+	}
+	private := *c
+	if _, ok := e.handler.(*command.Handler); !ok { // that one verifies what it starts
+		if err := verified(c); err != nil {
+			return answer{c, nil, endingOf(err)}
+		}
+	}
+	return e.contain(ctx, &private, func() (*hook.Output, error) { return e.handler.Handle(ctx, &private) })
+}
+
+// contain calls foreign code of a hook, and returns soon after ctx ended
+// whatever the code does. c is what the code fills.
+func (e *entry) contain(ctx context.Context, c *hook.Call, fn func() (*hook.Output, error)) answer {
+	var a answer
+	err := e.foreign.Call(ctx, handlerGrace, func() {
+		out, err := fn()
+		a = answer{c, out, endingOf(err)}
+	})
+	var panicked *contain.PanicError
 	switch {
+	case err == nil && a.out != nil && a.out.Verdict > hook.Deny:
+		return answer{c, nil, endingOf(hook.Errorf(hook.FailureOutput, "its verdict %d is none", a.out.Verdict))}
 	case err == nil:
-		if out != nil && out.Verdict == hook.Deny {
+		return a
+	case errors.Is(err, contain.ErrHung):
+		return answer{end: endingOf(context.Cause(ctx))}
+	case errors.Is(err, contain.ErrStuck):
+		return answer{c, nil, endingOf(hook.Errorf(hook.FailureStart, "its handler %w", err))}
+	}
+	failed := hook.Errorf(hook.FailurePanic, "its handler %w", err)
+	if errors.As(err, &panicked) {
+		failed.Err = fmt.Errorf("%w\n%s", err, panicked.Stack)
+	}
+	return answer{c, nil, endingOf(failed)}
+}
+
+// classify makes a result of how a handler returned.
+func classify(caller, timed context.Context, e *entry, start time.Time, a answer) hook.Result {
+	result := hook.Result{Hook: e.hook, Status: hook.StatusSuccess, Output: a.out, Err: a.end.err}
+	switch end := &a.end; {
+	case end.err == nil:
+		if a.out != nil && a.out.Verdict == hook.Deny {
 			result.Status = hook.StatusBlocked
 		}
-		if out != nil {
-			result.Reason = out.Reason
+		if a.out != nil {
+			result.Reason = a.out.Reason
 		}
-	case errors.Is(context.Cause(timed), hook.ErrTimeout) && errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, hook.ErrTimeout):
+	case end.timeout, end.deadline && errors.Is(context.Cause(timed), hook.ErrTimeout):
 		result.Status, result.Failure = hook.StatusFailed, hook.FailureTimeout
 		result.Reason = fmt.Sprintf("no answer within %s", limitOf(timed, start))
 		result.Hint = "raise its timeout, or make it faster"
-	case errors.As(err, &failed):
-		result.Status, result.Failure, result.Reason, result.Hint = hook.StatusFailed, failed.Failure, failed.Reason, failed.Hint
+	case end.failed != nil:
+		result.Status, result.Failure, result.Reason, result.Hint = hook.StatusFailed, end.failed.Failure, end.failed.Reason, end.failed.Hint
 	case caller.Err() != nil:
 		result.Status, result.Reason = hook.StatusCancelled, "the caller gave up"
 	default:
-		result.Status, result.Failure, result.Reason = hook.StatusFailed, hook.FailureExit, err.Error()
+		result.Status, result.Failure, result.Reason = hook.StatusFailed, hook.FailureExit, end.text
 	}
 	return result
 }
@@ -101,44 +204,4 @@ func limitOf(timed context.Context, start time.Time) time.Duration {
 		return deadline.Sub(start).Round(time.Millisecond)
 	}
 	return time.Since(start).Round(time.Millisecond)
-}
-
-// contain runs a handler that may hang, panic or call Goexit in a goroutine of
-// its own, and returns soon after ctx ended whatever it does.
-func contain(ctx context.Context, h hook.Handler, c *hook.Call) (*hook.Output, error) {
-	type answer struct {
-		out    *hook.Output
-		err    error
-		report hook.Report
-	}
-	done := make(chan answer, 1)
-	private := *c
-	go func() {
-		a := answer{err: &hook.Error{Failure: hook.FailurePanic, Reason: "its handler ended the goroutine (runtime.Goexit)"}}
-		defer func() {
-			if p := recover(); p != nil {
-				a.out = nil
-				a.err = &hook.Error{Failure: hook.FailurePanic, Reason: fmt.Sprintf("its handler panicked: %v", p),
-					Err: fmt.Errorf("%v\n%s", p, debug.Stack())}
-			}
-			a.report = private.Report
-			done <- a
-		}()
-		a.out, a.err = h.Handle(ctx, &private)
-	}()
-	select {
-	case a := <-done:
-		c.Report = a.report
-		return a.out, a.err
-	case <-ctx.Done():
-	}
-	grace := time.NewTimer(handlerGrace)
-	defer grace.Stop()
-	select {
-	case a := <-done:
-		c.Report = a.report
-		return a.out, a.err
-	case <-grace.C:
-		return nil, context.Cause(ctx)
-	}
 }

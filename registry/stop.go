@@ -3,11 +3,10 @@ package registry
 import (
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/tenterhook/tenterhook/hook"
 )
-
-// maxSessions bounds the sessions whose continuations are counted.
-const maxSessions = 4096
 
 // stopGuard counts how often in a row hooks kept an agent working when it
 // wanted to stop, and overrides them when that was too often.
@@ -15,7 +14,12 @@ type stopGuard struct {
 	limit int // 0 = off
 
 	mu     sync.Mutex // guards counts
-	counts map[stopKey]int
+	counts *simplelru.LRU[stopKey, int]
+}
+
+func newStopGuard(limit int) *stopGuard {
+	counts, _ := simplelru.NewLRU[stopKey, int](maxSessions, nil) // fails on a size below 1
+	return &stopGuard{limit: limit, counts: counts}
 }
 
 type stopKey struct {
@@ -44,24 +48,22 @@ func (g *stopGuard) decide(in hook.Input, decide func(limit, blocked int) *hook.
 	key := stopKeyOf(in)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	out := decide(g.limit, g.counts[key])
+	blocked, _ := g.counts.Get(key)
+	out := decide(g.limit, blocked)
 	if out.Verdict != hook.Deny {
-		delete(g.counts, key)
+		g.counts.Remove(key)
 		return out
 	}
-	if g.counts == nil || len(g.counts) >= maxSessions {
-		g.counts = make(map[stopKey]int)
-	}
-	g.counts[key]++
+	g.counts.Add(key, blocked+1)
 	return out
 }
 
 func (g *stopGuard) forget(session string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for key := range g.counts {
+	for _, key := range g.counts.Keys() {
 		if key.session == session {
-			delete(g.counts, key)
+			g.counts.Remove(key)
 		}
 	}
 }

@@ -1,0 +1,181 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/contain"
+)
+
+// Limits of functions that the host gave.
+const (
+	callbackLimit = 5 * time.Second // OnAsync, ToolSchema, Recorder, a Logger's handler
+	loadLimit     = time.Minute     // a handler that is configured, or describes a package
+	closeGrace    = 2 * handlerGrace
+)
+
+// maxHostFailures bounds the failures that are kept.
+const maxHostFailures = 64
+
+// host calls the functions of Options, and remembers which of them failed.
+type host struct {
+	onAsync, toolSchema, logger, recorder contain.Guard
+
+	mu     sync.Mutex // guards failed
+	failed []hook.Diagnostic
+}
+
+// failures are diagnostics of functions that panicked or hung.
+func (h *host) failures() []hook.Diagnostic {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.failed)
+}
+
+// call calls a function of the host. It returns within limit and handlerGrace.
+// On an error, the function may still run.
+func (h *host) call(ctx context.Context, g *contain.Guard, name string, limit time.Duration, fn func()) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := g.Call(ctx, handlerGrace, fn)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s %w", name, err)
+	d := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "callback_failed", Message: err.Error(),
+		Hint: "fix this function of the host"}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.failed) < maxHostFailures && !slices.Contains(h.failed, d) {
+		h.failed = append(h.failed, d)
+	}
+	return err
+}
+
+// notify hands a result of the background to Options.OnAsync. It reports false
+// if that was not called.
+func (r *Registry) notify(ctx context.Context, a AsyncResult) bool {
+	if r.opts.OnAsync == nil {
+		return true
+	}
+	err := r.host.call(ctx, &r.host.onAsync, "Options.OnAsync", callbackLimit, func() { r.opts.OnAsync(a) })
+	return !errors.Is(err, contain.ErrStuck)
+}
+
+// toolSchema asks the host for the schema of a tool's input; nil = none.
+func (r *Registry) toolSchema(tool string) (json.RawMessage, error) {
+	if r.opts.ToolSchema == nil {
+		return nil, nil
+	}
+	var schema json.RawMessage
+	err := r.host.call(r.done, &r.host.toolSchema, "Options.ToolSchema", callbackLimit, func() { schema = r.opts.ToolSchema(tool) })
+	if err != nil {
+		return nil, err // schema may still be written
+	}
+	return schema, nil
+}
+
+// keep gives a record to Options.Recorder.
+func (r *Registry) keep(record hook.Record) {
+	_ = r.host.call(r.done, &r.host.recorder, "Options.Recorder", callbackLimit, func() { r.opts.Recorder.Record(record) })
+}
+
+// log writes a record for each result. It keeps nothing of the outcome, which
+// is the caller's once Dispatch returns.
+func (r *Registry) log(ctx context.Context, out *hook.Outcome) {
+	if r.opts.Logger == silent || len(out.Results) == 0 {
+		return
+	}
+	event, results := out.Event, slices.Clone(out.Results)
+	err := r.host.call(r.done, &r.host.logger, "Options.Logger", callbackLimit, func() {
+		for i := range results {
+			logResult(ctx, r.opts.Logger, event, &results[i])
+		}
+	})
+	if err != nil {
+		out.Diagnostics = append(out.Diagnostics, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "callback_failed", Message: err.Error()})
+	}
+}
+
+func logResult(ctx context.Context, to *slog.Logger, event hook.Event, res *hook.Result) {
+	level := slog.LevelDebug
+	if res.Failure != "" {
+		level = slog.LevelWarn
+	}
+	if !to.Enabled(ctx, level) {
+		return
+	}
+	to.LogAttrs(ctx, level, "hook", slog.String("hook", res.Hook.ID), slog.String("event", string(event)),
+		slog.String("kind", string(res.Hook.Kind)), slog.String("scope", res.Hook.Scope.String()),
+		slog.String("source", res.Hook.Source.Path), slog.String("verdict", res.Verdict().String()),
+		slog.String("status", string(res.Status)), slog.String("failure", string(res.Failure)),
+		slog.Duration("elapsed", res.Elapsed))
+}
+
+// configure hands the settings to a handler.
+func (r *Registry) configure(kind hook.Kind, c Configurer, s dialect.Settings) []hook.Diagnostic {
+	var notes []hook.Diagnostic
+	if d := r.loading(kind, "Configure", func() { notes = c.Configure(s) }); d != nil {
+		return []hook.Diagnostic{*d}
+	}
+	return notes
+}
+
+// loading calls a method of a handler while hooks are loaded.
+func (r *Registry) loading(kind hook.Kind, method string, fn func()) *hook.Diagnostic {
+	ctx, cancel := context.WithTimeout(context.Background(), loadLimit)
+	defer cancel()
+	if err := new(contain.Guard).Call(ctx, 0, fn); err != nil {
+		return &hook.Diagnostic{Severity: hook.SeverityError, Code: "handler_failed",
+			Message: fmt.Sprintf("the handler of %s hooks: its %s %v", kind, method, err), Hint: "fix the handler that the host gave"}
+	}
+	return nil
+}
+
+// checked asks a handler what is wrong with a hook.
+func (r *Registry) checked(e *entry, c hook.Checker) []hook.Diagnostic {
+	var notes []hook.Diagnostic
+	if d := r.loading(e.hook.Kind, "Check", func() { notes = c.Check(e.hook) }); d != nil {
+		d.Hook, d.Path, d.Line = e.hook.ID, e.hook.Source.Path, e.hook.Source.Line
+		return []hook.Diagnostic{*d}
+	}
+	return notes
+}
+
+// closeHandlers ends the handlers that hold anything, side by side and each
+// once, and waits no longer than Options.DrainTimeout.
+func (r *Registry) closeHandlers() error {
+	ctx, cancel := context.WithTimeout(context.Background(), r.opts.DrainTimeout)
+	defer cancel()
+	var closers []io.Closer
+	for _, kind := range hook.Kinds() {
+		c, ok := r.handlers[kind].(io.Closer)
+		if ok && !(reflect.TypeOf(c).Comparable() && slices.Contains(closers, c)) {
+			closers = append(closers, c)
+		}
+	}
+	errs := make([]error, len(closers))
+	var wg sync.WaitGroup
+	for i, c := range closers {
+		wg.Go(func() {
+			var closed error
+			if errs[i] = new(contain.Guard).Call(ctx, handlerGrace, func() { closed = c.Close() }); errs[i] == nil {
+				errs[i] = closed
+			} else {
+				errs[i] = fmt.Errorf("close the handler %T: it %w", c, errs[i])
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
