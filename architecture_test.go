@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,8 +43,10 @@ var mayImport = map[string][]string{
 	"internal/tomlscan": {},
 	"internal/worker":   {"internal/process"},
 	"internal/agents":   {"bridge", "bridge/closed", "hook"},
-	"internal/cli":      {"bridge", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal"},
-	"cmd/":              {"internal/cli"},
+	"internal/cli":      {"bridge", "internal/daemon", "internal/daemon/client", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal"},
+	"internal/daemon":   {"", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/daemon/"},
+	"internal/daemon/":  {"bridge/closed"},
+	"cmd/":              {"internal/cli", "internal/daemon/client"},
 	"examples/":         {"", "hook", "registry", "plugins/"},
 	"hooktest":          {"hook", "registry", "testdata/"},
 	"testdata/":         {},
@@ -130,5 +134,25 @@ func TestRegistryStaysLean(t *testing.T) {
 				t.Errorf("registry links %s", p.ImportPath)
 			}
 		}
+	}
+}
+
+// An agent waits for the bridge at each of its tool calls.
+func TestTheBridgeIsSmallAndOfTheStandardLibrary(t *testing.T) {
+	for _, p := range goList(t, "-deps", "./cmd/tenterhook-bridge") {
+		if p.ImportPath == "net" || p.ImportPath == "fmt" || !p.Standard && !strings.HasPrefix(p.ImportPath, module+"/") {
+			t.Errorf("tenterhook-bridge depends on %s", p.ImportPath)
+		}
+	}
+	program := filepath.Join(t.TempDir(), "tenterhook-bridge")
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "./cmd/tenterhook-bridge").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > 3<<20 {
+		t.Errorf("tenterhook-bridge has %d bytes, want at most 3 MiB", info.Size())
 	}
 }

@@ -49,6 +49,10 @@ type Call struct {
 	// error. It is the registry's word on whether what was approved is still there.
 	Verify func(*Program) error
 
+	// Within are the IDs of the hooks that caused the event themselves, outermost
+	// first; nil = none did.
+	Within []string
+
 	// Progress, where not nil, takes a line about a long run.
 	Progress func(line string)
 

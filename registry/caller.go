@@ -16,6 +16,10 @@ type Caller struct {
 	// Umask is the file mode creation mask of the commands that run; nil = that
 	// of the host. Windows has none.
 	Umask *int
+	// Within are the IDs of hooks that caused the event themselves, outermost
+	// first: an agent that a hook started asks the same host. They are skipped,
+	// and commands see them in TENTERHOOK_WITHIN.
+	Within []string
 }
 
 // callerKey is what a context holds a caller by.

@@ -351,7 +351,7 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 	}
 	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd, Verify: s.definition.verify()}
 	if d.view.from != nil {
-		c.Env, c.Umask = d.view.from.Env, d.view.from.Umask
+		c.Env, c.Umask, c.Within = d.view.from.Env, d.view.from.Umask, d.view.from.Within
 	}
 	return c, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/hook"
@@ -189,6 +190,10 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, from *Cal
 	p.seal, p.unbound = verdict.Seal, verdict.Unbound()
 	if e.hook.Once && !again && r.spent(e, in.Common().SessionID) {
 		p.concerned, p.why, p.detail = false, "once", "it has run in this session"
+		return p
+	}
+	if from != nil && slices.Contains(from.Within, e.hook.ID) {
+		p.why, p.detail = "within", "it caused this event itself"
 		return p
 	}
 	if v := e.check.VerdictIn(from.lookup()); !v.Eligible {

@@ -103,7 +103,10 @@ func (h *Handler) environ(c *hook.Call) resolve.Environ {
 	if c.Env != nil {
 		inherited = c.Env
 	}
-	return resolve.NewEnviron(c.Hook, inherited, c.ProjectDir)
+	e := resolve.NewEnviron(c.Hook, inherited, c.ProjectDir)
+	e.Set("TENTERHOOK_HOOK", c.Hook.ID)
+	e.Set("TENTERHOOK_WITHIN", strings.Join(c.Within, "\n"))
+	return e
 }
 
 // resolved is what the call's command comes to.

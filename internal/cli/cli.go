@@ -86,7 +86,8 @@ func (a *app) root() *cobra.Command {
 	_ = root.MarkPersistentFlagDirname("dir")
 	_ = root.MarkPersistentFlagDirname("workspace")
 	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand(),
-		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.replayCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand())
+		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.replayCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand(),
+		a.daemonCommand(), a.bridgeCommand())
 	return root
 }
 

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/daemon/client"
+)
+
+func (a *app) bridgeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "bridge AGENT EVENT",
+		Short: "Answer a hook call of an agent in this process, without a daemon",
+		Long: "Reads the payload that an agent gives its hooks on stdin, asks the hooks, and answers\n" +
+			"in the agent's words. It is for places where no process may stay: what a session needs\n" +
+			"from call to call lies in the state directory, and hooks in the background hold the\n" +
+			"call up, for 5 seconds at most. 'tenterhook-bridge' asks the daemon instead.",
+		Example: "  tenterhook bridge claude PreToolUse < payload.json",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			call := &client.Call{Agent: args[0], Event: args[1], Env: os.Environ(), Umask: client.Umask(), Began: time.Now()}
+			call.Dir, _ = os.Getwd()
+			answer := client.Answer{}
+			var err error
+			if call.Stdin, err = io.ReadAll(io.LimitReader(a.In, client.MaxFrame/2+1)); err != nil || len(call.Stdin) > client.MaxFrame/2 {
+				answer = daemon.Undecided(call, "its input cannot be read, or is larger than 32 MiB")
+			} else {
+				answer = daemon.Direct(cmd.Context(), call)
+			}
+			_, _ = a.Out.Write(answer.Stdout)
+			_, _ = a.Err.Write(answer.Stderr)
+			a.code = answer.ExitCode
+			return nil
+		},
+	}
+}

@@ -1,0 +1,77 @@
+package ancestry
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Process is a running process.
+type Process struct {
+	PID, Parent int
+	Start       uint64   // with PID it names a process for ever; 0 = unknown
+	Argv        []string // nil = not readable
+	TTY         bool     // it has a controlling terminal
+}
+
+// maxDepth bounds a walk.
+const maxDepth = 64
+
+// Of returns a process and those that it descends from, the nearest first. It
+// is empty where processes cannot be seen.
+func Of(pid int) []Process {
+	var chain []Process
+	for pid > 0 && len(chain) < maxDepth {
+		p, ok := look(pid)
+		if !ok {
+			break
+		}
+		chain = append(chain, p)
+		pid = p.Parent
+	}
+	return chain
+}
+
+var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "busybox", "fish"}
+
+// IsShell reports whether the process is a shell.
+func (p Process) IsShell() bool {
+	return len(p.Argv) > 0 && slices.Contains(shells, filepath.Base(strings.TrimPrefix(p.Argv[0], "-")))
+}
+
+// Interactive reports whether the process is a shell that somebody types into:
+// one that was given neither a command nor a script.
+func (p Process) Interactive() bool {
+	if !p.IsShell() {
+		return false
+	}
+	for _, arg := range p.Argv[1:] {
+		if !strings.HasPrefix(arg, "-") || !strings.HasPrefix(arg, "--") && strings.Contains(arg, "c") {
+			return false
+		}
+	}
+	return true
+}
+
+// Agent is the process that started a hook entry: its parent, or the parent of
+// the shell that runs the entry's command line. It is false for an entry that a
+// person typed into a shell.
+func Agent(entry []Process) (Process, bool) {
+	if len(entry) == 0 {
+		return Process{}, false
+	}
+	for _, p := range entry[1:] {
+		if p.PID <= 1 || p.Interactive() {
+			return Process{}, false
+		}
+		if !p.IsShell() || !p.runsLine() {
+			return p, true
+		}
+	}
+	return Process{}, false
+}
+
+// runsLine reports whether a shell was given a command line.
+func (p Process) runsLine() bool {
+	return len(p.Argv) > 1 && strings.HasPrefix(p.Argv[1], "-") && !strings.HasPrefix(p.Argv[1], "--") && strings.Contains(p.Argv[1], "c")
+}

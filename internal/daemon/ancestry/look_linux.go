@@ -1,0 +1,40 @@
+package ancestry
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Ours reports whether a process runs the program file that this one runs.
+func Ours(p Process) bool {
+	theirs, err := os.Stat("/proc/" + strconv.Itoa(p.PID) + "/exe")
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat("/proc/self/exe")
+	return err == nil && os.SameFile(theirs, own)
+}
+
+// look reads what /proc says of a process.
+func look(pid int) (Process, bool) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return Process{}, false
+	}
+	// "pid (name) state ppid pgrp session tty …": a name may hold anything.
+	_, rest, ok := bytes.Cut(stat[max(bytes.LastIndexByte(stat, ')'), 0):], []byte(") "))
+	fields := strings.Fields(string(rest))
+	if !ok || len(fields) < 20 {
+		return Process{}, false
+	}
+	p := Process{PID: pid, TTY: fields[4] != "0"}
+	p.Parent, _ = strconv.Atoi(fields[1])
+	p.Start, _ = strconv.ParseUint(fields[19], 10, 64)
+	if line, err := os.ReadFile(dir + "/cmdline"); err == nil && len(line) > 0 {
+		p.Argv = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	}
+	return p, true
+}

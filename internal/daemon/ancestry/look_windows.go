@@ -1,0 +1,7 @@
+package ancestry
+
+// Ours reports false: no process is seen here.
+func Ours(Process) bool { return false }
+
+// look sees no process: there is no daemon here that would know an agent.
+func look(int) (Process, bool) { return Process{}, false }

@@ -1,0 +1,82 @@
+//go:build linux || darwin
+
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/tenterhook/tenterhook/internal/daemon/client"
+)
+
+// askWithin is how long a daemon may take to answer a question of the command.
+const askWithin = 5 * time.Second
+
+// ErrNoDaemon is returned where no daemon runs.
+var ErrNoDaemon = errors.New("no daemon runs")
+
+// Ask returns the status of the daemon of an environment. ErrNoDaemon = none runs.
+func Ask(env []string) (*Status, error) {
+	_, answer, err := ask(env, kindStatus)
+	if err != nil {
+		return nil, err
+	}
+	var s Status
+	if err := json.Unmarshal(answer.Stdout, &s); err != nil {
+		return nil, fmt.Errorf("the daemon's answer cannot be read: %w", err)
+	}
+	return &s, nil
+}
+
+// Stop has the daemon finish what is under way, and waits for its end, at most
+// for the time given. ErrNoDaemon = none runs.
+func Stop(env []string, within time.Duration) error {
+	status, err := Ask(env)
+	if err != nil {
+		return err
+	}
+	_, answer, err := ask(env, kindStop)
+	if err != nil {
+		return err
+	}
+	if answer.ExitCode != 0 {
+		return errors.New(string(answer.Stderr))
+	}
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if errors.Is(syscall.Kill(status.PID, 0), syscall.ESRCH) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the daemon (pid %d) takes no more calls, and still finishes what is under way", status.PID)
+}
+
+func ask(env []string, kind byte) (client.Place, *client.Answer, error) {
+	place, err := Place(env)
+	if err != nil {
+		return place, nil, err
+	}
+	c, err := net.DialTimeout("unix", place.Socket, askWithin)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return place, nil, ErrNoDaemon
+	}
+	if err != nil {
+		return place, nil, err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(askWithin))
+	if _, err := c.Write(client.AppendFrame(nil, kind)); err != nil {
+		return place, nil, err
+	}
+	_, fields, err := client.ReadFrame(func(b []byte) error { _, err := io.ReadFull(c, b); return err })
+	if err != nil {
+		return place, nil, fmt.Errorf("the daemon did not answer: %w", err)
+	}
+	answer, err := client.ParseAnswer(fields)
+	return place, answer, err
+}

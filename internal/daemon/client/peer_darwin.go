@@ -1,0 +1,5 @@
+package client
+
+// genuine cannot be told here without a system library: the socket lies in a
+// directory of this user alone, and the daemon compares the versions itself.
+func (c conn) genuine(string) (genuine bool, pid int) { return true, 0 }

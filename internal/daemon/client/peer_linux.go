@@ -1,0 +1,27 @@
+package client
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// genuine tells whether the process at the other end runs the very program file
+// that this client would start: what listens in the daemon's place may be of
+// another version, or no daemon at all. A peer that cannot be seen, as from
+// inside of a container, counts as genuine: its directory is the user's own.
+func (c conn) genuine(program string) (genuine bool, pid int) {
+	peer, err := syscall.GetsockoptUcred(int(c), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	if err != nil || int(peer.Uid) != os.Geteuid() {
+		return false, 0
+	}
+	if peer.Pid <= 0 {
+		return true, 0
+	}
+	running, err := os.Stat("/proc/" + strconv.Itoa(int(peer.Pid)) + "/exe")
+	if err != nil {
+		return os.IsPermission(err), 0
+	}
+	ours, err := os.Stat(program)
+	return err == nil && os.SameFile(running, ours), int(peer.Pid)
+}

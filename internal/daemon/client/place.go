@@ -1,0 +1,61 @@
+package client
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Place is where a user's daemon is found.
+type Place struct {
+	Dir    string // 0700, the user's own
+	Socket string
+	Lock   string // held by the daemon as long as it takes calls
+	Start  string // held by whoever starts or replaces a daemon
+}
+
+// maxSocket is the longest path of a socket that every system takes, in bytes.
+const maxSocket = 100
+
+// Find returns the place that an environment means: $XDG_RUNTIME_DIR/tenterhook,
+// or "run" in the state directory. getenv returns "" for what is not set.
+func Find(getenv func(string) string) (Place, error) {
+	dir := ""
+	switch runtime, state, home := getenv("XDG_RUNTIME_DIR"), getenv("XDG_STATE_HOME"), getenv("HOME"); {
+	case filepath.IsAbs(runtime) && owned(runtime) == nil:
+		dir = filepath.Join(runtime, "tenterhook")
+	case filepath.IsAbs(state):
+		dir = filepath.Join(state, "tenterhook", "run")
+	case filepath.IsAbs(home):
+		dir = filepath.Join(home, ".local", "state", "tenterhook", "run")
+	default:
+		return Place{}, errors.New("neither XDG_RUNTIME_DIR nor HOME names a directory: set HOME")
+	}
+	if len(dir)+len("/daemon.sock") > maxSocket {
+		dir = "/tmp/tenterhook-" + strconv.Itoa(os.Getuid()) + "-" + strconv.FormatUint(hash(dir), 36)
+	}
+	return Place{Dir: dir, Socket: filepath.Join(dir, "daemon.sock"), Lock: filepath.Join(dir, "daemon.lock"),
+		Start: filepath.Join(dir, "start.lock")}, nil
+}
+
+// Make creates the directory, and refuses one that somebody else owns or can
+// write to.
+func (p Place) Make() error {
+	if err := os.MkdirAll(filepath.Dir(p.Dir), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(p.Dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return private(p.Dir)
+}
+
+// hash is FNV-1a.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}

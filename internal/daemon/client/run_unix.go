@@ -1,0 +1,224 @@
+//go:build linux || darwin
+
+package client
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tenterhook/tenterhook/bridge/closed"
+)
+
+// Main answers one hook entry, "tenterhook-bridge AGENT EVENT", and ends the
+// process. It returns only to its tests' helpers: never.
+func Main(args []string) {
+	if len(args) != 2 {
+		os.Stderr.WriteString("usage: tenterhook-bridge AGENT EVENT\n" +
+			"It hands a hook call of an agent to the tenterhook daemon; 'tenterhook install' writes the entries that run it.\n")
+		os.Exit(usageCode(args))
+	}
+	e := entry{agent: args[0], event: args[1], began: time.Now()}
+	defer func() {
+		if p := recover(); p != nil { // Go would exit with 2, which keeps an agent working at Stop
+			e.giveUp("its client failed")
+		}
+	}()
+	e.run()
+}
+
+// usageCode blocks unless the event is known to be an observer: an entry that
+// is written wrongly guards nothing.
+func usageCode(args []string) int {
+	if len(args) > 2 && closed.Classify(args[0], args[1]) == closed.Observer {
+		return 0
+	}
+	return 2
+}
+
+// entry is one call of a hook entry.
+type entry struct {
+	agent, event string
+	began        time.Time
+	deadline     time.Time
+	once         sync.Once // who answers first is who answers
+}
+
+func (e *entry) run() {
+	patience := closed.Deadline(e.agent, e.event)
+	e.deadline = e.began.Add(patience)
+	time.AfterFunc(patience, func() { e.giveUp("no answer within " + patience.String()) })
+	stdin, err := readAll(0)
+	if err != nil {
+		e.giveUp("its input cannot be read: " + err.Error())
+	}
+	program, err := sibling()
+	if err != nil {
+		e.giveUp(err.Error())
+	}
+	place, err := Find(os.Getenv)
+	if err == nil {
+		err = place.Make()
+	}
+	if err != nil {
+		e.giveUp("the directory of its socket cannot be used: " + err.Error())
+	}
+	call := Call{Agent: e.agent, Event: e.event, Stdin: stdin, Env: os.Environ(), Umask: Umask(), Program: Stamp(program), Began: e.began}
+	call.Dir, _ = os.Getwd()
+	answer, err := e.ask(place, program, &call)
+	if err != nil {
+		e.giveUp(err.Error())
+	}
+	e.answer(answer)
+}
+
+// ask asks the daemon. Where none runs one is started. Where one fails another
+// takes its place, once, and is asked again.
+func (e *entry) ask(place Place, program string, call *Call) (*Answer, error) {
+	var before string
+	for started := false; ; {
+		answer, f := e.try(place, program, call)
+		switch {
+		case f == nil:
+			return answer, nil
+		case f.absent && !started:
+			started = true
+		case before != "":
+			return nil, errors.New(f.why + " (again, after: " + before + ")")
+		default:
+			started, before = true, f.why
+		}
+		if err := e.restart(place, program, f); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fault is why a daemon did not answer.
+type fault struct {
+	why    string
+	absent bool // nothing listens
+	kill   int  // a process that holds the socket and must not; 0 = none
+}
+
+// takeWithin is how long a daemon may take to read a call and say so. It does
+// that at once; the time is for a machine under load.
+const takeWithin = 5 * time.Second
+
+// try asks the daemon that there is.
+func (e *entry) try(place Place, program string, call *Call) (*Answer, *fault) {
+	c, err := dial(place.Socket)
+	if err != nil {
+		return nil, &fault{why: "the daemon cannot be reached: " + err.Error(), absent: true}
+	}
+	defer c.close()
+	silence := min(takeWithin, time.Until(e.deadline)/3)
+	c.limit(silence)
+	genuine, pid := c.genuine(program)
+	frame := AppendFrame(nil, KindYield)
+	if genuine {
+		call.Patience = time.Until(e.deadline)
+		frame = call.Frame()
+	}
+	if err := c.write(frame); err != nil {
+		return nil, &fault{why: "the daemon did not take the call: " + err.Error()}
+	}
+	kind, _, err := ReadFrame(c.read)
+	switch {
+	case err == nil && kind == KindReplaced:
+		return nil, &fault{why: "the daemon is of another version"}
+	case !genuine:
+		return nil, &fault{why: "another program listens in the daemon's place", kill: pid}
+	case errors.Is(err, syscall.EAGAIN):
+		return nil, &fault{why: "the daemon does not respond", kill: pid}
+	case err != nil:
+		return nil, &fault{why: "the daemon ended before it took the call: " + err.Error()}
+	case kind != KindTaken:
+		return nil, &fault{why: "the daemon's answer cannot be read"}
+	}
+	c.limit(0)
+	kind, fields, err := ReadFrame(c.read)
+	switch {
+	case err != nil:
+		return nil, &fault{why: "the daemon ended in the middle of the call: " + err.Error()}
+	case kind != KindAnswer:
+		return nil, &fault{why: "the daemon's answer cannot be read"}
+	}
+	answer, err := ParseAnswer(fields)
+	if err != nil {
+		return nil, &fault{why: "the daemon's answer cannot be read"}
+	}
+	return answer, nil
+}
+
+// restart sees to it that a daemon of our own version runs. Only one client at
+// a time does that.
+func (e *entry) restart(place Place, program string, f *fault) error {
+	lock, err := lockFile(place.Start)
+	if err != nil {
+		return errors.New("the daemon cannot be started: " + err.Error())
+	}
+	defer syscall.Close(lock)
+	silence := min(takeWithin/2, time.Until(e.deadline)/4)
+	if e.healthy(place, program, silence) {
+		return nil // somebody else was first
+	}
+	if f.kill > 0 {
+		_ = syscall.Kill(f.kill, syscall.SIGKILL)
+	}
+	return startDaemon(program)
+}
+
+// healthy tells whether a daemon of our own version answers.
+func (e *entry) healthy(place Place, program string, silence time.Duration) bool {
+	c, err := dial(place.Socket)
+	if err != nil {
+		return false
+	}
+	defer c.close()
+	c.limit(silence)
+	if genuine, _ := c.genuine(program); !genuine || c.write(AppendFrame(nil, KindPing, []byte(Stamp(program)))) != nil {
+		return false
+	}
+	kind, _, err := ReadFrame(c.read)
+	return err == nil && kind == KindTaken
+}
+
+// answer prints the daemon's answer and exits as it says.
+func (e *entry) answer(a *Answer) {
+	e.once.Do(func() {
+		_ = writeAll(1, a.Stdout)
+		_ = writeAll(2, a.Stderr)
+		os.Exit(a.ExitCode)
+	})
+	select {} // the one that was first ends the process
+}
+
+// giveUp answers what the event's failure policy says, and exits.
+func (e *entry) giveUp(why string) {
+	a := closed.Undecided(e.agent, e.event, why)
+	e.answer(&Answer{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), ExitCode: a.ExitCode})
+}
+
+// sibling is the tenterhook beside this program, whatever the environment says.
+func sibling() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", errors.New("its own path is not known: " + err.Error())
+	}
+	if strings.HasSuffix(self, " (deleted)") {
+		return "", errors.New("its own program file was deleted: install tenterhook again")
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	program := filepath.Join(filepath.Dir(self), "tenterhook")
+	if info, err := os.Stat(program); err != nil || info.Mode()&0o111 == 0 {
+		return "", errors.New(program + " is missing or cannot be executed: install tenterhook again")
+	}
+	return program, nil
+}

@@ -1,0 +1,134 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/tenterhook/tenterhook/bridge"
+	"github.com/tenterhook/tenterhook/bridge/closed"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// Decider answers the calls of agents' hook entries. It is safe for concurrent
+// use. Close it at the end.
+type Decider struct {
+	log        *slog.Logger
+	registries registries
+	sessions   sessions
+	flights    flights
+	agents     *agents
+}
+
+// NewDecider returns a Decider without any registry. A nil logger is silence.
+func NewDecider(log *slog.Logger, place client.Place) *Decider {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	d := &Decider{log: log, agents: openAgents(place)}
+	d.registries.init(d)
+	d.sessions.init()
+	return d
+}
+
+// Close ends the registries: background hooks have their time to end.
+func (d *Decider) Close() error { return d.registries.close() }
+
+// Caller is the process of a hook entry.
+type Caller struct {
+	// Within are the hooks below which the entry runs, outermost first. They are
+	// not run again.
+	Within []string
+}
+
+// answerMargin is how much sooner than its caller the Decider gives up, so that
+// what it says still arrives.
+const answerMargin = 500 * time.Millisecond
+
+// Decide answers one call. Whatever goes wrong, the answer is that of the
+// event's failure policy, with the reason.
+func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) client.Answer {
+	agent, ok := bridge.Lookup(call.Agent)
+	if !ok {
+		a := closed.Undecided(call.Agent, call.Event, fmt.Sprintf("there is no agent %q", call.Agent))
+		return client.Answer{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), ExitCode: a.ExitCode}
+	}
+	began := time.Now()
+	if call.Patience > 0 {
+		limit := call.Patience - min(answerMargin, call.Patience/4)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("no decision within %s", limit.Round(time.Millisecond)))
+		defer cancel()
+	}
+	var s *session
+	answer := agent.Respond(call.Event, call.Stdin, bridge.Caller{Env: call.Env, Dir: call.Dir}, nil,
+		func(in hook.Input) (*hook.Outcome, error) {
+			s = d.sessions.get(agent.Name, in.Common().SessionID)
+			out, err := d.outcome(ctx, agent, call, in, s, from)
+			if err != nil || !agent.TakesContext(call.Event) {
+				return out, err
+			}
+			return s.withHeld(out), nil
+		})
+	if s != nil {
+		s.hold(answer.Held)
+	}
+	d.note(call, &answer, time.Since(began))
+	return client.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.ExitCode}
+}
+
+// outcome asks the hooks about an input. Calls that stand for one event share
+// one outcome.
+func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client.Call, in hook.Input, s *session, from Caller) (*hook.Outcome, error) {
+	return d.flights.join(ctx, eventOf(agent, call, in), func() (*hook.Outcome, error) {
+		env, places := withoutSwitches(call.Env), placesOf(call.Env)
+		reg, err := d.registries.get(ctx, agent.Name, s.rootFor(in, call.Dir, places), places, env)
+		if err != nil {
+			return nil, err
+		}
+		defer reg.release()
+		if err := reg.refresh(ctx); err != nil {
+			return nil, err
+		}
+		caller := registry.Caller{Env: env, Within: from.Within}
+		if call.Umask >= 0 {
+			caller.Umask = &call.Umask
+		}
+		out, err := reg.Dispatch(registry.WithCaller(ctx, caller), in)
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
+		if in.Event() == hook.EventSessionEnd && err == nil {
+			d.sessions.end(agent.Name, in.Common().SessionID)
+		}
+		return out, err
+	})
+}
+
+// note logs what an operator should know of a call. A gate that could not decide
+// and what an agent cannot enforce are always logged.
+func (d *Decider) note(call *client.Call, a *bridge.Answer, took time.Duration) {
+	attrs := []any{"agent", call.Agent, "event", call.Event, "exit_code", a.ExitCode, "elapsed", took}
+	for _, loss := range a.Losses {
+		d.log.Info("loss", append(attrs, "wanted", loss.Wanted, "became", loss.Became, "why", loss.Why)...)
+	}
+	if text := string(a.Stderr); len(text) > 0 {
+		d.log.Info("call", append(attrs, "stderr", clip(text))...)
+		return
+	}
+	d.log.Debug("call", attrs...)
+}
+
+func clip(s string) string {
+	if len(s) > 300 {
+		s = s[:300] + "…"
+	}
+	return s
+}
+
+// errDraining is why a call is not begun any more.
+var errDraining = errors.New("the daemon is ending")

@@ -1,0 +1,215 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tenterhook/tenterhook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// maxRegistries bounds the registries that are kept. The one that was not used
+// for longest goes first.
+const maxRegistries = 16
+
+// registries are open registries, by workspace, agent and the directories of
+// their user. Agents do not share one: a session's ID is only its agent's.
+type registries struct {
+	d *Decider
+
+	mu     sync.Mutex // guards all below
+	open   map[registryKey]*shared
+	order  []*shared // the one that was used last at the end
+	closed bool
+	ending sync.WaitGroup // registries that are being closed
+}
+
+type registryKey struct {
+	agent, root string
+	places      places
+}
+
+// shared is a registry that calls use.
+type shared struct {
+	*registry.Registry
+	key   registryKey
+	ready chan struct{} // closed when it is open, or has failed
+	err   error
+
+	rs    *registries
+	users int // guarded by registries.mu
+	gone  bool
+
+	reload  sync.Mutex
+	started atomic.Int64 // when the last reload that succeeded was begun, as UnixNano
+}
+
+func (rs *registries) init(d *Decider) { rs.d, rs.open = d, make(map[registryKey]*shared) }
+
+// get returns an open registry. The caller releases it. What a registry starts to
+// stay, such as plugins, has the environment of the call that opened it.
+func (rs *registries) get(ctx context.Context, agent, root string, p places, env []string) (*shared, error) {
+	key := registryKey{agent, root, p}
+	rs.mu.Lock()
+	if rs.closed {
+		rs.mu.Unlock()
+		return nil, errDraining
+	}
+	s := rs.open[key]
+	first := s == nil
+	if first {
+		s = &shared{key: key, ready: make(chan struct{}), rs: rs}
+		rs.open[key] = s
+	}
+	s.users++
+	rs.order = append(slices.DeleteFunc(rs.order, func(o *shared) bool { return o == s }), s)
+	rs.trim()
+	rs.mu.Unlock()
+	if first {
+		s.start(env)
+	}
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		s.release()
+		return nil, context.Cause(ctx)
+	}
+	if s.err != nil {
+		s.release()
+		return nil, s.err
+	}
+	return s, nil
+}
+
+// start opens the registry. One that fails is not kept: the next call tries again.
+func (s *shared) start(env []string) {
+	defer close(s.ready)
+	s.err = errors.New("opening the registry failed")
+	s.started.Store(time.Now().UnixNano())
+	s.Registry, s.err = tenterhook.Open(context.Background(), s.rs.d.options(s.key, env))
+	if s.err != nil {
+		s.rs.mu.Lock()
+		s.rs.drop(s)
+		s.rs.mu.Unlock()
+	}
+}
+
+// trim ends the registries that are over the bound. The caller holds mu.
+func (rs *registries) trim() {
+	for i := 0; i < len(rs.order) && len(rs.order) > maxRegistries; {
+		if s := rs.order[i]; s.users == 0 {
+			rs.drop(s)
+			rs.end(s)
+		} else {
+			i++
+		}
+	}
+}
+
+// drop forgets a registry. The caller holds mu.
+func (rs *registries) drop(s *shared) {
+	if rs.open[s.key] == s {
+		delete(rs.open, s.key)
+	}
+	rs.order = slices.DeleteFunc(rs.order, func(o *shared) bool { return o == s })
+	s.gone = true
+}
+
+// end closes a registry that nobody uses, in the background. The caller holds mu.
+func (rs *registries) end(s *shared) {
+	rs.ending.Go(func() {
+		<-s.ready
+		if s.Registry != nil {
+			if err := s.Close(); err != nil {
+				rs.d.log.Warn("registry closed", "workspace", s.key.root, "err", err)
+			}
+		}
+	})
+}
+
+func (s *shared) release() {
+	s.rs.mu.Lock()
+	defer s.rs.mu.Unlock()
+	s.users--
+	s.rs.trim()
+}
+
+// refresh loads what changed since the registry was loaded, before a call is
+// decided. Of calls that wait for it at once, one does it for all.
+func (s *shared) refresh(ctx context.Context) error {
+	asked := time.Now().UnixNano()
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	if s.started.Load() > asked {
+		return nil
+	}
+	began := time.Now().UnixNano()
+	changed, err := s.Reload(ctx)
+	if err != nil {
+		return err
+	}
+	s.started.Store(began)
+	if changed.Any() {
+		s.rs.d.log.Info("hooks changed", "workspace", s.key.root, "added", changed.Added, "removed", changed.Removed,
+			"changed", changed.Changed, "kept", changed.Kept)
+	}
+	return nil
+}
+
+// workspaces lists what registries are open for.
+func (rs *registries) workspaces() []string {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	list := []string{}
+	for _, s := range rs.order {
+		list = append(list, s.key.root+" ("+s.key.agent+")")
+	}
+	slices.Sort(list)
+	return list
+}
+
+// close ends all registries. Calls must be over.
+func (rs *registries) close() error {
+	rs.mu.Lock()
+	rs.closed = true
+	for _, s := range slices.Clone(rs.order) {
+		rs.drop(s)
+		rs.end(s)
+	}
+	rs.mu.Unlock()
+	rs.ending.Wait()
+	return nil
+}
+
+// options are how a registry is opened: with the directories of the caller, and
+// without what only a process of its own may take from its environment.
+func (d *Decider) options(key registryKey, env []string) registry.Options {
+	p := key.places
+	opts := registry.Options{Workspace: key.root, UserDir: p.config, StateDir: p.state, Logger: d.log, Env: env}
+	if p.data != "" {
+		opts.PluginsDir = filepath.Join(p.data, "plugins")
+	}
+	opts.OnAsync = func(a registry.AsyncResult) { d.deliver(key.agent, a) }
+	return opts
+}
+
+// switches are variables that switch hooks off. An agent's project can set its
+// environment, so a bridged call does not obey them.
+var switches = []string{"TENTERHOOK_NO_HOOKS", "CALIBAN_NO_HOOKS"}
+
+// withoutSwitches is an environment without what switches hooks off.
+func withoutSwitches(env []string) []string {
+	kept := make([]string, 0, len(env))
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(switches, name) {
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}

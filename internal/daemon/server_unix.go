@@ -1,0 +1,375 @@
+//go:build linux || darwin
+
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
+	"github.com/tenterhook/tenterhook/internal/daemon/client"
+)
+
+const (
+	// DefaultIdle is after how long without a call a daemon ends.
+	DefaultIdle = 30 * time.Minute
+	// maxCalls bounds the calls that are decided at once; others wait.
+	maxCalls = 64
+	// readWithin is how long a client may take to send its call.
+	readWithin = 30 * time.Second
+	// tidyAfter is how long after the last call memory goes back to the system.
+	tidyAfter = 3 * time.Second
+	// takeoverWithin is how long a daemon that is in the way may take to let go.
+	takeoverWithin = 3 * time.Second
+)
+
+// Options configure Run. The zero value is usable.
+type Options struct {
+	Env    []string      // where the daemon has its place; nil = os.Environ
+	Idle   time.Duration // 0 = DefaultIdle
+	Logger *slog.Logger  // nil = silence
+	// Takeover ends a daemon that holds the place but cannot be reached.
+	Takeover bool
+	// Ready is called once the daemon takes calls.
+	Ready func(Status)
+}
+
+// server serves a Decider on a socket.
+type server struct {
+	opts    Options
+	place   client.Place
+	decider *Decider
+	log     *slog.Logger
+	stamp   string // of the program that this process runs
+	began   time.Time
+
+	listener *net.UnixListener
+	lock     *os.File
+	places   chan struct{} // for calls that are decided
+	idle     *time.Timer
+	tidy     *time.Timer
+
+	calls, failed, queued, deciding atomic.Int64
+
+	mu       sync.Mutex // guards all below
+	draining bool
+	why      string
+	drained  chan struct{} // closed when a drain begins
+	open     sync.WaitGroup
+}
+
+// Run is the daemon: it takes the user's place, answers calls until ctx ends, it
+// is told to stop, another version wants its place, or nothing has happened for
+// long, and then finishes what is under way. It returns an error if it could not
+// take calls.
+func Run(ctx context.Context, opts Options) error {
+	if opts.Env == nil {
+		opts.Env = os.Environ()
+	}
+	if opts.Idle <= 0 {
+		opts.Idle = DefaultIdle
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &server{opts: opts, log: opts.Logger, began: time.Now(), places: make(chan struct{}, maxCalls), drained: make(chan struct{})}
+	var err error
+	if s.place, err = Place(opts.Env); err != nil {
+		return err
+	}
+	if program, err := os.Executable(); err == nil {
+		s.stamp = client.Stamp(program)
+	}
+	if err := s.takePlace(ctx); err != nil {
+		return err
+	}
+	s.decider = NewDecider(opts.Logger, s.place)
+	s.idle = time.AfterFunc(opts.Idle, func() { s.drain("idle for " + opts.Idle.String()) })
+	s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory)
+	defer context.AfterFunc(ctx, func() { s.drain("it was told to end") })()
+	s.log.Info("daemon started", "pid", os.Getpid(), "socket", s.place.Socket, "version", Version())
+	if opts.Ready != nil {
+		opts.Ready(s.status())
+	}
+	s.accept()
+	s.open.Wait()
+	err = s.decider.Close()
+	s.log.Info("daemon ended", "why", s.why, "calls", s.calls.Load(), "undecided", s.failed.Load())
+	return err
+}
+
+// takePlace takes the lock of the place and listens there.
+func (s *server) takePlace(ctx context.Context) error {
+	if err := s.place.Make(); err != nil {
+		return fmt.Errorf("take the daemon's place: %w", err)
+	}
+	if err := s.takeLock(ctx); err != nil {
+		return err
+	}
+	fresh := s.place.Socket + ".new"
+	_ = os.Remove(fresh)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err = os.Chmod(fresh, 0o600); err == nil {
+		err = os.Rename(fresh, s.place.Socket)
+	}
+	if err != nil {
+		l.Close()
+		return fmt.Errorf("listen: %w", err)
+	}
+	s.listener = l
+	return nil
+}
+
+// takeLock holds the lock file. A daemon that holds it and cannot be reached is
+// asked to end, and then made to.
+func (s *server) takeLock(ctx context.Context) error {
+	f, err := os.OpenFile(s.place.Lock, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return fmt.Errorf("take the daemon's place: %w", err)
+	}
+	signal, patience := syscall.SIGTERM, time.Now().Add(takeoverWithin)
+	for syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, wholeFile()) != nil {
+		holder := holderOf(f)
+		switch {
+		case !s.opts.Takeover, ctx.Err() != nil:
+			f.Close()
+			return &HeldError{PID: holder}
+		case time.Now().Before(patience):
+		case signal == syscall.SIGTERM:
+			signal, patience = syscall.SIGKILL, time.Now().Add(takeoverWithin)
+		default:
+			f.Close()
+			return fmt.Errorf("take the daemon's place: the daemon with pid %d does not end", holder)
+		}
+		if holder > 0 {
+			_ = syscall.Kill(holder, signal)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	s.lock = f
+	return nil
+}
+
+func wholeFile() *syscall.Flock_t { return &syscall.Flock_t{Type: syscall.F_WRLCK} }
+
+// holderOf is the process that holds the lock, by the kernel's word; 0 = none.
+func holderOf(f *os.File) int {
+	lock := wholeFile()
+	if syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, lock) != nil || lock.Type == syscall.F_UNLCK {
+		return 0
+	}
+	return int(lock.Pid)
+}
+
+// accept takes connections until a drain begins.
+func (s *server) accept() {
+	for {
+		c, err := s.listener.AcceptUnix()
+		if err == nil {
+			s.open.Add(1)
+			go s.serve(c)
+			continue
+		}
+		select {
+		case <-s.drained:
+			return
+		default:
+		}
+		s.log.Warn("accept", "err", err) // out of descriptors: some will be free again
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// drain makes room for another daemon at once, and lets Run end when all calls
+// are answered. Connections that were not accepted yet are closed: their clients
+// ask the next daemon.
+func (s *server) drain(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return
+	}
+	s.draining, s.why = true, why
+	close(s.drained)
+	s.listener.Close()
+	s.lock.Close()
+	s.idle.Stop()
+	s.tidy.Stop()
+	s.log.Info("daemon ends", "why", why, "under_way", s.deciding.Load()+s.queued.Load())
+}
+
+// serve answers one connection.
+func (s *server) serve(c *net.UnixConn) {
+	defer s.open.Done()
+	defer c.Close()
+	uid, pid, err := s.peer(c)
+	if err != nil || uid != os.Geteuid() {
+		s.log.Warn("refused a connection", "uid", uid, "err", err)
+		return
+	}
+	_ = c.SetReadDeadline(time.Now().Add(readWithin))
+	kind, fields, err := client.ReadFrame(func(b []byte) error { _, err := io.ReadFull(c, b); return err })
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			s.log.Warn("a call cannot be read", "pid", pid, "err", err)
+		}
+		return
+	}
+	switch kind {
+	case client.KindPing:
+		if len(fields) == 1 && s.other(string(fields[0])) {
+			s.yield(c)
+			return
+		}
+		s.send(c, client.AppendFrame(nil, client.KindTaken))
+	case client.KindYield:
+		s.yield(c)
+	case client.KindCall:
+		s.call(c, fields, pid)
+	case kindStatus:
+		status, _ := json.Marshal(s.status())
+		s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{0}, status, nil))
+	case kindStop:
+		s.stop(c, pid)
+	}
+}
+
+// other reports whether a client is of another version.
+func (s *server) other(stamp string) bool { return s.stamp != "" && stamp != "" && stamp != s.stamp }
+
+// yield makes room for the daemon of another version.
+func (s *server) yield(c *net.UnixConn) {
+	s.drain("another version takes its place")
+	s.send(c, client.AppendFrame(nil, client.KindReplaced))
+}
+
+// call decides a hook call.
+func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
+	call, err := client.ParseCall(fields)
+	if err != nil {
+		s.log.Warn("a call cannot be read", "pid", pid, "err", err)
+		return
+	}
+	if s.other(call.Program) {
+		s.yield(c)
+		return
+	}
+	arrived := time.Now()
+	if !s.send(c, client.AppendFrame(nil, client.KindTaken)) {
+		return
+	}
+	s.calls.Add(1)
+	chain := ancestry.Of(pid)
+	s.meet(call, chain)
+	s.queued.Add(1)
+	s.places <- struct{}{}
+	s.queued.Add(-1)
+	s.deciding.Add(1)
+	defer func() {
+		<-s.places
+		s.deciding.Add(-1)
+		s.rest()
+	}()
+	call.Patience -= time.Since(arrived)
+	answer := s.decide(call, Caller{Within: within(call.Env, chain)})
+	s.send(c, answer.Frame())
+}
+
+// decide contains a fault of ours.
+func (s *server) decide(call *client.Call, from Caller) (answer client.Answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.failed.Add(1)
+			s.log.Error("fault", "agent", call.Agent, "event", call.Event, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			answer = Undecided(call, fmt.Sprintf("a fault in tenterhook: %v", p))
+		}
+	}()
+	ctx := context.Background()
+	if call.Patience <= 0 {
+		s.failed.Add(1)
+		return Undecided(call, "too many calls wait for a decision")
+	}
+	return s.decider.Decide(ctx, call, from)
+}
+
+// rest is called after each call.
+func (s *server) rest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.draining {
+		s.idle.Reset(s.opts.Idle)
+		s.tidy.Reset(tidyAfter)
+	}
+}
+
+// send writes a frame, and reports whether it was written.
+func (s *server) send(c *net.UnixConn, frame []byte) bool {
+	_ = c.SetWriteDeadline(time.Now().Add(readWithin))
+	_, err := c.Write(frame)
+	return err == nil
+}
+
+func (s *server) peer(c *net.UnixConn) (uid, pid int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, 0, err
+	}
+	uid = -1
+	if control := raw.Control(func(fd uintptr) { uid, pid, err = peerOf(int(fd)) }); control != nil {
+		return -1, 0, control
+	}
+	return uid, pid, err
+}
+
+func (s *server) status() Status {
+	program, _ := os.Executable()
+	st := Status{PID: os.Getpid(), Version: Version(), Program: program, Socket: s.place.Socket, Started: s.began,
+		Calls: s.calls.Load(), UnderWay: s.deciding.Load(), Waiting: s.queued.Load(), Sessions: s.decider.sessions.count(),
+		Workspaces: s.decider.registries.workspaces(), RSS: residentSize()}
+	return st
+}
+
+// stop ends the daemon for a person. An agent must not end its guards.
+func (s *server) stop(c *net.UnixConn, pid int) {
+	if agent, ok := s.decider.agents.below(ancestry.Of(pid)); ok && false {
+		s.log.Warn("refused to end for an agent", "agent", agent, "pid", pid)
+		s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{1}, nil,
+			[]byte("the command was started by an agent ("+agent+"), which must not end its guards: run it in a terminal of your own")))
+		return
+	}
+	s.drain("'tenterhook daemon stop'")
+	s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{0}, nil, nil))
+}
+
+// meet notes which agent a call came from.
+func (s *server) meet(call *client.Call, chain []ancestry.Process) {
+	if agent, ok := ancestry.Agent(chain); ok {
+		s.decider.agents.note(call.Agent, agent)
+	}
+}
+
+// residentSize is the memory that this process holds, in bytes.
+func residentSize() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	_, _ = fmt.Sscan(string(text), &size, &resident)
+	return resident * int64(os.Getpagesize())
+}
