@@ -63,6 +63,7 @@ var configParams = []configParam{
 	{key: "reads", wants: wantWords, kinds: forRules},
 	{key: "writes", wants: wantWords, kinds: forRules},
 	{key: "network", wants: wantBool, kinds: forRules},
+	{key: "destructive", wants: wantBool, kinds: forRules},
 	{key: "decision", wants: wantString, kinds: forRules},
 	{key: "reason", wants: wantString, kinds: forRules},
 	{key: "text", wants: wantString, kinds: forRules},

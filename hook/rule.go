@@ -28,17 +28,18 @@ func Decisions() []Decision {
 
 // RuleParams are the keys of a hook of [KindRule], decoded.
 type RuleParams struct {
-	Unless   Rules             // permission rules, none of which may match
-	When     string            // a CEL expression; "" = always
-	Touches  []string          // path patterns, any of which the call may name
-	Reads    []string          // the same, as paths whose content the call may read
-	Writes   []string          // the same, as paths that the call may change
-	Network  *bool             // whether the call speaks to the network; nil = not asked
-	Decision Decision          // required
-	Reason   string            // for deny, ask and warn required
-	Text     string            // for context required
-	Set      map[string]string // CEL expressions by key, for rewrite required
-	EnvVars  []string          // the variables that expressions may read
+	Unless      Rules             // permission rules, none of which may match
+	When        string            // a CEL expression; "" = always
+	Touches     []string          // path patterns, any of which the call may name
+	Reads       []string          // the same, as paths whose content the call may read
+	Writes      []string          // the same, as paths that the call may change
+	Network     *bool             // whether the call speaks to the network; nil = not asked
+	Destructive *bool             // whether the call would lose what nobody can restore; nil = not asked
+	Decision    Decision          // required
+	Reason      string            // for deny, ask and warn required
+	Text        string            // for context required
+	Set         map[string]string // CEL expressions by key, for rewrite required
+	EnvVars     []string          // the variables that expressions may read
 }
 
 // Problem is a mistake in one key of a definition.
@@ -75,6 +76,7 @@ func RuleOf(params Params) (RuleParams, []Problem) {
 	r.Unless, r.Touches, r.Reads, r.Writes = list("unless"), list("touches"), list("reads"), list("writes")
 	take("when", &r.When)
 	take("network", &r.Network)
+	take("destructive", &r.Destructive)
 	take("decision", &r.Decision)
 	take("reason", &r.Reason)
 	take("text", &r.Text)
@@ -138,7 +140,7 @@ func (r *RuleParams) Unused() []string {
 // TestsCall reports whether the rule has a condition about a tool call, beside
 // its `if`.
 func (r *RuleParams) TestsCall() bool {
-	return len(r.Unless)+len(r.Touches)+len(r.Reads)+len(r.Writes) > 0 || r.Network != nil
+	return len(r.Unless)+len(r.Touches)+len(r.Reads)+len(r.Writes) > 0 || r.Network != nil || r.Destructive != nil
 }
 
 // Never says why a rule can never decide anything on an event, and "" where it

@@ -71,6 +71,7 @@ var params = []param{
 	{"reads", wantWords, kinds(hook.KindRule), nil},
 	{"writes", wantWords, kinds(hook.KindRule), nil},
 	{"network", wantFlag, kinds(hook.KindRule), nil},
+	{"destructive", wantFlag, kinds(hook.KindRule), nil},
 	{"decision", wantText, kinds(hook.KindRule), nil},
 	{"reason", wantText, kinds(hook.KindRule), nil},
 	{"text", wantText, kinds(hook.KindRule), nil},

@@ -28,13 +28,8 @@ func (r *Rule) Applies(f *Facts) Basis {
 	b.paths("touches", r.ready.touches, f, match.Touch)
 	b.paths("reads", r.ready.reads, f, match.Read)
 	b.paths("writes", r.ready.writes, f, match.Write)
-	if want := r.params.Network; want != nil && b.Holds {
-		d := match.Network(f.Call)
-		if !*want {
-			d = negated(d)
-		}
-		b.take("network", d)
-	}
+	b.flag("network", r.params.Network, f, match.Network)
+	b.flag("destructive", r.params.Destructive, f, match.Destructive)
 	if d := r.params.Decision; b.Holds && b.Certainty < match.Sure && (d == hook.DecisionAllow || d == hook.DecisionRewrite) {
 		b.Holds, b.Key, b.By = false, "if", "the call only may match: "+b.By
 	}
@@ -44,13 +39,25 @@ func (r *Rule) Applies(f *Facts) Basis {
 	return b
 }
 
+// flag tests a condition over what the call does, or its opposite.
+func (b *Basis) flag(key string, want *bool, f *Facts, judge func(*match.Call) match.Decision) {
+	if want == nil || !b.Holds {
+		return
+	}
+	d := judge(f.Call)
+	if !*want {
+		d = negated(d)
+	}
+	b.take(key, d)
+}
+
 // negated is the decision about the opposite: that a call does not do something
 // is sure only where nothing says that it may.
 func negated(d match.Decision) match.Decision {
 	if d.Certainty >= match.Suspected {
 		return match.Decision{By: d.By}
 	}
-	return match.Decision{Run: true, Certainty: match.Sure, By: "it speaks to no network"}
+	return match.Decision{Run: true, Certainty: match.Sure, By: d.By}
 }
 
 // testRules holds `if` and `unless` against the call. An approval must cover all
