@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"internal/tomlscan": {},
 	"internal/worker":   {"internal/process"},
 	"internal/agents":   {"bridge", "bridge/closed", "hook"},
-	"internal/cli":      {"bridge", "internal/daemon", "internal/daemon/client", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal"},
+	"internal/cli":      {"bridge", "internal/daemon", "internal/daemon/client", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal", "internal/match"},
 	"internal/daemon":   {"", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/daemon/"},
 	"internal/daemon/":  {"bridge/closed"},
 	"cmd/":              {"internal/cli", "internal/daemon/client"},

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook"
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/journal"
 	"github.com/tenterhook/tenterhook/registry"
@@ -28,12 +30,14 @@ const (
 	exitOK    = 0
 	exitError = 1
 	exitDeny  = 2
+	exitUsage = 2 // a subcommand is missing or unknown
 	exitAsk   = 3
 )
 
 // app is one invocation.
 type app struct {
 	Streams
+	args []string
 	json bool
 	opts tenterhook.Options
 	code int // set by a command that ends well, but not with 0
@@ -43,7 +47,7 @@ type app struct {
 
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, args []string, streams Streams) int {
-	a := &app{Streams: streams}
+	a := &app{Streams: streams, args: args}
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -54,12 +58,16 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	}
 	if err != nil {
 		a.complain(err)
+		if e := (*located)(nil); errors.As(err, &e) && e.code == noSubcommand {
+			return exitUsage
+		}
 		return exitError
 	}
 	return a.code
 }
 
 func (a *app) root() *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use:           "tenterhook",
 		Short:         "Hooks for AI agents: see them, check them, try them",
@@ -68,8 +76,14 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          unknownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if showVersion {
+				return a.printVersion()
+			}
+			return cmd.Help()
+		},
 	}
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version, the commit and the version of Go")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -88,7 +102,67 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand(),
 		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.replayCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand(),
 		a.daemonCommand(), a.bridgeCommand())
+	root.AddCommand(a.versionCommand())
+	_ = root.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions(append(dialect.Products(), "all"), cobra.ShellCompDirectiveNoFileComp))
+	root.SetHelpCommand(helpCommand(root))
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.HasSubCommands() {
+			c.Args, c.RunE, c.Run = cobra.ArbitraryArgs, needSubcommand, nil
+		}
+	}
 	return root
+}
+
+// noSubcommand is the code of the error that one is missing or unknown.
+const noSubcommand = "unknown_subcommand"
+
+// needSubcommand is what a command does that does nothing by itself.
+func needSubcommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		e := &located{noSubcommand, fmt.Sprintf("unknown command %q of '%s'", args[0], cmd.CommandPath()), "it has '" + strings.Join(subcommands(cmd), "', '") + "'"}
+		if near := hook.Nearest(args[0], commandNames(cmd)); near != "" {
+			e.hint = "did you mean '" + strings.Join(append([]string{cmd.CommandPath(), near}, args[1:]...), " ") + "'?"
+		}
+		return e
+	}
+	return &located{noSubcommand, "'" + cmd.CommandPath() + "' needs a command", "as in '" + strings.Join(subcommands(cmd), "', '") + "'"}
+}
+
+// subcommands are the lines that call the commands of a command.
+func subcommands(cmd *cobra.Command) []string {
+	var lines []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			lines = append(lines, cmd.CommandPath()+" "+c.Use)
+		}
+	}
+	return lines
+}
+
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND…]", Short: "Print the help of a command", Example: "  tenterhook help run",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(cmd, args[len(args)-max(len(rest), 1):])
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// instead is the command line that was given, with another command in it.
+func (a *app) instead(given, other string) string {
+	words := []string{"tenterhook"}
+	for _, arg := range a.args {
+		if arg == given {
+			arg, given = other, ""
+		}
+		words = append(words, shellQuote(arg))
+	}
+	return strings.Join(words, " ")
 }
 
 // unknownCommand names the command that a misspelt one most likely meant.
@@ -96,15 +170,19 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	e := &located{code: "unknown_command", message: fmt.Sprintf("unknown command %q", args[0]), hint: "'tenterhook --help' lists them"}
+	if near := hook.Nearest(args[0], commandNames(cmd)); near != "" {
+		e.hint = "did you mean " + near + "?"
+	}
+	return e
+}
+
+func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	e := &located{code: "unknown_command", message: fmt.Sprintf("unknown command %q", args[0]), hint: "'tenterhook --help' lists them"}
-	if near := hook.Nearest(args[0], names); near != "" {
-		e.hint = "did you mean " + near + "?"
-	}
-	return e
+	return names
 }
 
 // open loads the registry that the flags describe.

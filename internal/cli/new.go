@@ -19,6 +19,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/match"
 )
 
 //go:embed all:templates
@@ -34,10 +35,10 @@ type language struct {
 }
 
 var languages = map[string]language{
-	"sh":     {command: "./run.sh", timeout: 10},
-	"python": {command: "./run.py", bin: "python3", timeout: 30},
-	"node":   {command: "./run.mjs", bin: "node", timeout: 30},
-	"go":     {command: "test hook -nt main.go || go build -o hook . && exec ./hook", bin: "go", timeout: 60},
+	"sh":     {command: "./run.sh", timeout: 5},
+	"python": {command: "./run.py", bin: "python3", timeout: 10},
+	"node":   {command: "./run.mjs", bin: "node", timeout: 10},
+	"go":     {command: "./run.sh", bin: "go", timeout: 60},
 }
 
 var languageNames = slices.Sorted(maps.Keys(languages))
@@ -112,7 +113,7 @@ func (a *app) makeHook(name string, f newFlags) error {
 		return a.printJSON(map[string]any{"dir": dir, "files": files, "try": try})
 	}
 	a.printMade(dir, files)
-	fmt.Fprintf(a.Out, "try it:\n  %s\n", printable(try))
+	fmt.Fprintf(a.Out, "try it%s:\n  %s\n", shows(info), printable(try))
 	return nil
 }
 
@@ -142,40 +143,106 @@ func (a *app) newDir(name string) (dir, flags string, err error) {
 // newHook is what the templates are filled with.
 type newHook struct {
 	Name, Event, Matcher, Command, Bins, Example string
-	Timeout                                      int
-	Deny, Policy, Context                        bool // exit code 2 blocks, on_failure counts, stdout is context
+
+	Timeout         int
+	Silence, Exit2  string // what exit code 0 without output means, and 2
+	Deny, Guard     bool   // exit code 2 blocks; so should a failure
+	Context, Result bool   // what stdout is
+	Path            bool
 }
 
 func templateData(name string, f newFlags, info *hook.EventInfo, flags string) newHook {
 	lang := languages[f.lang]
 	return newHook{Name: name, Event: f.event, Matcher: f.matcher, Command: lang.command, Bins: lang.bin, Timeout: lang.timeout,
-		Deny: info.Block == hook.BlockAction && !info.NoExit2, Policy: info.Block != hook.BlockNothing && !info.NoPolicy,
-		Context: info.Plain == hook.PlainContext, Example: tryCommand(info, f.matcher) + flags}
+		Silence: silence(info), Exit2: exit2Comment(info),
+		Deny: blocks(info), Guard: info.Block == hook.BlockAction && !info.NoPolicy && !info.NoExit2,
+		Context: info.Plain == hook.PlainContext, Result: info.Plain == hook.PlainResult, Path: info.Plain == hook.PlainPath,
+		Example: tryCommand(info, f.matcher) + flags}
 }
 
-// tryCommand is a command that fires the event.
+// blocks reports whether exit code 2 blocks an event.
+func blocks(info *hook.EventInfo) bool { return info.Block != hook.BlockNothing && !info.NoExit2 }
+
+// silence says what a hook that exits with 0 and prints nothing decides.
+func silence(info *hook.EventInfo) string {
+	if info.Plain == hook.PlainPath {
+		return "take the path that was printed"
+	}
+	return "no objection"
+}
+
+// exit2Comment says what exit code 2 does, for whoever edits the script.
+func exit2Comment(info *hook.EventInfo) string {
+	if !blocks(info) {
+		return "Any other code: the hook has failed."
+	}
+	switch info.Block {
+	case hook.BlockStop:
+		return "Exit 2: the agent keeps working; standard error says what is left to do."
+	case hook.BlockFeedback:
+		return "Exit 2: standard error is reported to the model."
+	case hook.BlockLoop:
+		return "Exit 2: the agent's loop ends; standard error is the reason."
+	}
+	if info.AnyExit {
+		return "Any other code: block; standard error is the reason."
+	}
+	return "Exit 2: block; standard error is the reason."
+}
+
+// shows says what the suggested command shows.
+func shows(info *hook.EventInfo) string {
+	if blocks(info) {
+		return "; it blocks what holds the word FORBIDDEN"
+	}
+	return ""
+}
+
+// tryCommand is a command that fires the event, so that the new hook's example
+// blocks it.
 func tryCommand(info *hook.EventInfo, matcher string) string {
 	cmd := "tenterhook run " + string(info.Event)
-	word := matcher
-	if !regexp.MustCompile(`^\w+$`).MatchString(word) {
-		word = ""
+	subject := subjectOf(info, matcher)
+	switch {
+	case info.MatcherField == "tool_name":
+		cmd += " --tool " + shellQuote(subject)
+		if blocks(info) {
+			return cmd + ` --input '{"command":"echo FORBIDDEN"}'`
+		}
+		return cmd + ` --input '{"command":"ls"}'`
+	case subject != "":
+		cmd += " --set " + shellQuote(info.MatcherField+"="+string(quoted(subject)))
 	}
-	switch info.MatcherField {
-	case "":
-		if info.Event == hook.EventUserPromptSubmit {
-			cmd += " --prompt 'deploy it'"
-		}
-	case "tool_name":
-		if word == "" {
-			word = "Bash"
-		}
-		cmd += " --tool " + word + ` --input '{"command":"ls"}'`
-	default:
-		if word != "" {
-			cmd += fmt.Sprintf(" --set %s='%q'", info.MatcherField, word)
-		}
+	switch {
+	case info.Event == hook.EventUserPromptSubmit:
+		cmd += " --prompt 'FORBIDDEN'"
+	case blocks(info):
+		cmd += ` --set note='"FORBIDDEN"'`
 	}
 	return cmd
+}
+
+// subjectOf is something that the matcher selects, as far as that can be
+// guessed: the first of its words that it takes.
+func subjectOf(info *hook.EventInfo, matcher string) string {
+	if info.MatcherField == "tool_name" && (matcher == "" || matcher == "*") {
+		return "Bash"
+	}
+	var candidates []string
+	if !strings.ContainsAny(matcher, ".^$()[]+*?\\") {
+		candidates = strings.FieldsFunc(matcher, func(r rune) bool { return r == '|' || r == ',' || r == ' ' })
+	}
+	if info.MatcherField == "tool_name" {
+		candidates = append(candidates, "Bash", "Write", "Read", "WebFetch", "mcp__server__tool")
+	}
+	candidates = append(candidates, strings.NewReplacer(".*", "x", ".+", "x", "^", "", "$", "", `\`, "").Replace(matcher))
+	m := match.Compile(matcher, match.MatcherOptions{})
+	for _, c := range candidates {
+		if ok, err := m.Match(c); ok && err == nil && c != "" && matcher != "" {
+			return c
+		}
+	}
+	return ""
 }
 
 // writeTemplates fills templates into a folder that does not exist yet. If a

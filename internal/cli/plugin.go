@@ -19,8 +19,6 @@ func (a *app) pluginCommand() *cobra.Command {
 		Use:     "plugin",
 		Short:   "See, check and approve the plugins of installed packages",
 		Example: "  tenterhook plugin list\n  tenterhook plugin lock guards",
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "Show packages, their plugins, digests and states; starts nothing", Args: cobra.NoArgs,
@@ -36,6 +34,8 @@ func (a *app) pluginCommand() *cobra.Command {
 			"the sha256 of its file into the lock file. Other bytes do not run from then on.",
 		Example: "  tenterhook plugin lock guards",
 		RunE:    a.lockPlugins,
+
+		ValidArgsFunction: a.completePackages,
 	})
 	return cmd
 }

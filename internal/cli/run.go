@@ -98,7 +98,7 @@ func (a *app) printOutcome(out *hook.Outcome) {
 		}
 		table(a.Out, style, []string{"STATUS", "HOOK", "VERDICT", "TIME", "WHY"}, rows)
 	} else {
-		fmt.Fprintln(a.Out, style.dim(fmt.Sprintf("no hook is concerned; 'tenterhook why %s …' says why", out.Event)))
+		fmt.Fprintln(a.Out, style.dim("no hook is concerned; this says why: "+printable(a.instead("run", "why"))))
 	}
 	a.printDiagnostics(out.Diagnostics)
 }

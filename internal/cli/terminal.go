@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -51,6 +52,19 @@ func (a *app) styleOf(w io.Writer) style {
 	f, ok := w.(*os.File)
 	_, no := os.LookupEnv("NO_COLOR")
 	return style{ok && !no && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
+}
+
+// widthOf is how many columns a terminal has; 0 = it is none, or does not say.
+func widthOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	width, _ := strconv.Atoi(os.Getenv("COLUMNS"))
+	return max(width, 0)
 }
 
 func (s style) paint(code, text string) string {
@@ -108,46 +122,4 @@ func (s style) status(v hook.Status) string {
 		return s.red(string(v))
 	}
 	return s.yellow(string(v))
-}
-
-// table prints rows in aligned columns. Every cell is the caller's to escape.
-func table(w io.Writer, s style, header []string, rows [][]string) {
-	widths := make([]int, len(header))
-	for _, row := range append([][]string{header}, rows...) {
-		for i, cell := range row {
-			widths[i] = max(widths[i], visible(cell))
-		}
-	}
-	line := func(row []string, paint func(string) string) {
-		var b strings.Builder
-		for i, cell := range row {
-			if i == len(row)-1 {
-				b.WriteString(paint(cell))
-				break
-			}
-			b.WriteString(paint(cell))
-			b.WriteString(strings.Repeat(" ", widths[i]-visible(cell)+2))
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
-	}
-	line(header, s.dim)
-	for _, row := range rows {
-		line(row, func(t string) string { return t })
-	}
-}
-
-// visible is the width of a cell without its colours.
-func visible(cell string) int {
-	n, escape := 0, false
-	for _, r := range cell {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			n++
-		}
-	}
-	return n
 }

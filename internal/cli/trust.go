@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -77,6 +76,7 @@ func (a *app) trustCommand() *cobra.Command {
 	flags.BoolVar(&f.unbound, "unbound", false, "approve one hook although what its command runs may change later")
 	flags.StringVar(&f.export, "export", "", "write the approvals to a file, for --approvals on another machine")
 	_ = cmd.MarkFlagFilename("export", "json")
+	cmd.ValidArgsFunction = a.completeHooks(needingApproval)
 	return cmd
 }
 
@@ -159,7 +159,7 @@ func unknownSubject(subjects []registry.Subject, id string) error {
 			named = append(named, s.Hooks[0].ID)
 		}
 	}
-	if near := hook.Nearest(id, known); near != "" && len(named) == 0 {
+	if near := nearestID(id, known); near != "" && len(named) == 0 {
 		named = []string{near}
 	}
 	if len(named) > 0 {
