@@ -36,8 +36,10 @@ func (l *locator) command(argv []string, inShell bool, depth int) {
 		l.unbound("PATH depends on the working directory")
 	}
 	bound := false
-	if found {
-		bound = l.program(path, !isPath(name))
+	if isPath(name) {
+		bound = l.program(name, false)
+	} else if found {
+		bound = l.program(path, true)
 	}
 	base := filepath.Base(name)
 	lang, real := languageOf(base), ""
@@ -56,8 +58,8 @@ func (l *locator) command(argv []string, inShell bool, depth int) {
 		l.unbound(show(base) + " runs what it reads")
 	case !bound && slices.Contains(inert, base):
 		l.inert(base, args)
-	case bound || l.hook.Source.Dir != "":
-		l.arguments(args, runs)
+	case bound, l.hook.Source.Dir != "" && !slices.ContainsFunc(args, text):
+		l.arguments(args, runs) // what else it reads lies in the hook's folder
 	default:
 		l.unbound("it is not known what " + show(name) + " reads or runs")
 		l.arguments(args, runs)
@@ -100,6 +102,10 @@ var (
 	results = strings.Fields(".log .txt .json .jsonl .ndjson .csv .tsv .xml .html .md .sarif .out")
 	writers = strings.Fields("out outfile out-file output output-file logfile log-file")
 )
+
+// text reports whether an argument could be a program of its own, which finds
+// files by other means than their names.
+func text(arg string) bool { return !plain(arg) }
 
 func (l *locator) builtin(name string, args []string, depth int) {
 	switch {
