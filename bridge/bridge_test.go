@@ -242,9 +242,8 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var said string
-		if json.Unmarshal(in.Common().Extra[agentKey], &said) != nil || said != agent && said != "copilot" {
-			t.Errorf("the agent is %s", in.Common().Extra[agentKey])
+		if said := in.Common().Agent; said != agent && said != "copilot" {
+			t.Errorf("the agent is %q", said)
 		}
 		if _, err := hook.Encode(in, in.Common()); err != nil {
 			t.Errorf("a command hook cannot be given the input: %v", err)

@@ -84,7 +84,7 @@ func copilotMCP(_ *call, name string) (server, tool string, ok bool) {
 // Claude Code are run by both: Claude Code sends a transcript's path and no
 // time.
 func isCopilotPayload(a *Agent, in hook.Input) bool {
-	return a.Name == "copilot" || string(in.Common().Extra[agentKey]) == `"copilot"`
+	return a.Name == "copilot" || in.Common().Agent == "copilot"
 }
 
 // fromCopilot reports whether a payload for Claude Code's entry is Copilot's.

@@ -50,6 +50,9 @@ func settingSchema(key string) object {
 	case "model":
 		return object{"anyOf": []any{text, closed(object{"provider": object{"enum": modelMakers}, "model": text,
 			"base_url": text, "baseUrl": text, "api_key_env": text, "apiKeyEnv": text})}}
+	case "journal":
+		return closed(object{"record": object{"enum": recordLevels}, "keep": text, "redact": texts,
+			"max_size": text, "maxSize": text})
 	case "hooks":
 		events := make(object)
 		for _, e := range hook.Events() {

@@ -1,7 +1,9 @@
 package dialect
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -21,6 +23,23 @@ type Settings struct {
 	Breaker                   hook.BreakerSettings
 	MCPServers                map[string]MCPServer // by the name that hooks call them by
 	Model                     ModelSettings
+	Journal                   JournalSettings
+}
+
+// JournalSettings say what the command line and the daemon keep of what hooks
+// did. Zero values say nothing.
+type JournalSettings struct {
+	Record  string        // "full", "results" or "off"
+	Keep    time.Duration // how long a run is kept
+	MaxSize int64         // of the journal, in bytes
+	Redact  []string      // regular expressions (RE2) whose matches are masked
+}
+
+// Over returns s, with what it does not say from other. The patterns of both
+// count.
+func (s JournalSettings) Over(other JournalSettings) JournalSettings {
+	return JournalSettings{Record: cmp.Or(s.Record, other.Record), Keep: cmp.Or(s.Keep, other.Keep), MaxSize: cmp.Or(s.MaxSize, other.MaxSize),
+		Redact: slices.Concat(s.Redact, other.Redact)}
 }
 
 // MCPServer says how an MCP server is reached: a command that speaks the
@@ -49,7 +68,7 @@ type ModelSettings struct {
 // settingKeys are the keys of our own settings.
 var settingKeys = []string{
 	"disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
-	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "hooks",
+	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "hooks",
 }
 
 // settings reads the keys at the top of a settings file, in snake_case or in
@@ -81,6 +100,7 @@ func (r *configReader) settings(doc *node) {
 		s.Breaker = e.breaker()
 		s.MCPServers = e.servers()
 		s.Model = e.model()
+		s.Journal = e.journal()
 	}
 	for _, p := range doc.pairs() {
 		key := snake(p.key)

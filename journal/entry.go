@@ -58,7 +58,7 @@ type Result struct {
 func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
 	text := func(s string) string { return clip(mask(s)) }
 	e := Entry{Run: r.Run, Time: r.Time.UTC(), Session: r.Base.SessionID, Workspace: r.Workspace, Cwd: r.Base.Cwd,
-		Agent: agentOf(r.Base), Event: r.Event, Tool: r.Tool, ElapsedMS: milliseconds(r.Elapsed)}
+		Agent: r.Base.Agent, Event: r.Event, Tool: r.Tool, ElapsedMS: milliseconds(r.Elapsed)}
 	if r.Err != nil {
 		e.Error = text(r.Err.Error())
 	}
@@ -105,13 +105,6 @@ func payloadOf(payload []byte, mask func(string) string) (kept json.RawMessage, 
 		return nil, "the event holds a secret that cannot be masked"
 	}
 	return compact.Bytes(), ""
-}
-
-// agentOf is the agent's name, where the host gave it.
-func agentOf(b hook.Base) string {
-	var name string
-	_ = json.Unmarshal(b.Extra["agent"], &name) // another type is no name
-	return name
 }
 
 func clip(s string) string {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -131,7 +130,7 @@ func TestEachFilterChooses(t *testing.T) {
 	dir, at := t.TempDir(), time.Now().Add(-time.Hour)
 	other := record("r3", at.Add(2*time.Minute))
 	other.Event, other.Base.SessionID = hook.EventPostToolUse, "s2"
-	other.Base.Extra = map[string]json.RawMessage{"agent": json.RawMessage(`"codex"`)}
+	other.Base.Agent = "codex"
 	keep(t, dir, journal.Options{}, record("r1", at), failure("r2", at.Add(time.Minute)), other)
 	j := ingest(t, dir, journal.Options{})
 	for name, c := range map[string]struct {

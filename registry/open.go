@@ -68,7 +68,7 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	return r, nil
 }
 
-// Configurer is a handler that settings have a say in. The registry calls
+// Configurer is a handler, or a recorder, that settings have a say in. The registry calls
 // Configure with those in force before it runs hooks, and again when a reload
 // changed them; calls under way keep what they began with.
 type Configurer interface {
@@ -94,6 +94,9 @@ func (r *Registry) arrange(l *loaded) *generation {
 		if c, ok := r.handlers[kind].(Configurer); ok {
 			note(r.configure(kind, c, g.policy.Settings))
 		}
+	}
+	if c, ok := r.opts.Recorder.(Configurer); ok {
+		note(c.Configure(g.policy.Settings))
 	}
 	var keys sameKeys
 	for _, d := range l.definitions {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -147,6 +148,7 @@ func (p *policy) open(c *configFile) {
 		}
 	}
 	p.Model = p.Model.Over(s.Model)
+	p.Journal = p.Journal.Over(s.Journal)
 }
 
 // union joins lists of which nil says nothing and an empty one allows none.
@@ -180,6 +182,7 @@ func (c *configFile) overreach() []hook.Diagnostic {
 		"breaker":                       s.Breaker != hook.BreakerSettings{},
 		"mcp_servers":                   len(s.MCPServers) > 0,
 		"model":                         s.Model != dialect.ModelSettings{},
+		"journal":                       !reflect.DeepEqual(s.Journal, dialect.JournalSettings{}),
 	}
 	var notes []hook.Diagnostic
 	for _, key := range slices.Sorted(maps.Keys(said)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/journal"
+	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -42,7 +42,7 @@ type app struct {
 	opts tenterhook.Options
 	code int // set by a command that ends well, but not with 0
 
-	recording *journal.Recorder // nil = this command records nothing
+	recording *recording.Recorder // nil = this command records nothing
 }
 
 // Main runs the command line and returns the exit code.

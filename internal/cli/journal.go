@@ -6,36 +6,52 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
-// journalDir is the folder of the journal that this user's hooks write to.
-func (a *app) journalDir() string {
-	return filepath.Join(cmp.Or(a.opts.StateDir, discovery.DefaultStateDir()), "journal")
+func (a *app) stateDir() string { return cmp.Or(a.opts.StateDir, discovery.DefaultStateDir()) }
+
+// journalOptions are those that the settings in force describe.
+func (a *app) journalOptions(ctx context.Context) (journal.Options, error) {
+	settings := recording.New(a.stateDir(), nil, nil)
+	defer func() { _ = settings.Close() }() // it has nothing to write
+	opts := a.opts
+	opts.Recorder = settings
+	reg, err := tenterhook.Open(ctx, opts)
+	if err != nil {
+		return journal.Options{}, err
+	}
+	return settings.Options(), reg.Close()
 }
 
 // withJournal opens the journal with everything in it that processes have
 // written so far.
 func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error) (err error) {
-	j, err := journal.Open(ctx, a.journalDir(), journal.Options{})
+	o, err := a.journalOptions(ctx)
 	if err != nil {
-		return fmt.Errorf("open the journal in %s: %w", a.journalDir(), err)
+		return err
+	}
+	dir := recording.Dir(a.stateDir())
+	j, err := journal.Open(ctx, dir, o)
+	if err != nil {
+		return fmt.Errorf("open the journal in %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	if j.SetAside != "" {
 		fmt.Fprintf(a.Err, "tenterhook: the journal was damaged; it is now %s, and a new one began\n", j.SetAside)
 	}
 	if _, err := j.Ingest(ctx); err != nil {
-		return fmt.Errorf("move new runs into the journal in %s: %w", a.journalDir(), err)
+		return fmt.Errorf("move new runs into the journal in %s: %w", dir, err)
 	}
 	return ask(j)
 }
@@ -276,13 +292,8 @@ func sparkline(counts []int64) string {
 	return b.String()
 }
 
-// record makes the registry that this command opens write to the journal. Where
-// that cannot be, the command goes on without, and says so.
+// record makes the registry that this command opens write to the journal.
 func (a *app) record() {
-	r, err := journal.NewRecorder(a.journalDir(), journal.Options{Env: os.Environ()})
-	if err != nil {
-		fmt.Fprintln(a.Err, "tenterhook: this run is not recorded: "+printable(err.Error()))
-		return
-	}
-	a.recording, a.opts.Recorder = r, r
+	a.recording = recording.New(a.stateDir(), os.Environ(), nil)
+	a.opts.Recorder = a.recording
 }

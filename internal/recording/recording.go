@@ -1,0 +1,119 @@
+// Package recording writes what a registry decides to the journal of a state
+// directory, as the settings in force say.
+//
+// Stage: after a dispatch. The command line and the daemon hand a [Recorder] to
+// their registries. It imports journal, dialect and hook.
+package recording
+
+import (
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"sync"
+
+	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/journal"
+)
+
+// Dir is the folder of the journal in a state directory.
+func Dir(stateDir string) string { return filepath.Join(stateDir, "journal") }
+
+// Recorder is a [hook.Recorder] that the settings configure. It is safe for
+// concurrent use, and several registries may share it: the settings that came
+// last count.
+type Recorder struct {
+	dir    string
+	env    []string
+	logger *slog.Logger
+
+	mu       sync.RWMutex // guards all below
+	settings dialect.JournalSettings
+	to       *journal.Recorder // nil = nothing is kept
+	dropped  int64             // by those that were closed
+	closed   bool
+}
+
+// New returns a Recorder for the journal of a state directory. env has the
+// variables whose secret values are masked; a nil logger is silence. Nothing is
+// written, and no folder made, before the settings are known.
+func New(stateDir string, env []string, logger *slog.Logger) *Recorder {
+	return &Recorder{dir: Dir(stateDir), env: env, logger: logger}
+}
+
+// Options are those of a journal that settings describe.
+func Options(s dialect.JournalSettings) journal.Options {
+	return journal.Options{Level: journal.Level(s.Record), Keep: s.Keep, MaxSize: s.MaxSize, Redact: s.Redact}
+}
+
+// Options are those in force.
+func (r *Recorder) Options() journal.Options {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return Options(r.settings)
+}
+
+// Configure begins to write as the settings say. Where the journal cannot be
+// written, dispatches go on without, and a diagnostic says so.
+func (r *Recorder) Configure(s dialect.Settings) []hook.Diagnostic {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || r.to != nil && reflect.DeepEqual(r.settings, s.Journal) {
+		return nil
+	}
+	r.stop()
+	r.settings = s.Journal
+	o := Options(s.Journal)
+	if o.Level == journal.LevelOff {
+		return nil
+	}
+	o.Env, o.Logger = r.env, r.logger
+	to, err := journal.NewRecorder(r.dir, o)
+	if err != nil {
+		return []hook.Diagnostic{{Severity: hook.SeverityWarning, Code: "not_recorded", Path: r.dir,
+			Message: "what hooks do is not recorded: " + err.Error(), Hint: "make the directory writable, or set record = \"off\" under [journal]"}}
+	}
+	r.to = to
+	return nil
+}
+
+// Record keeps a record.
+func (r *Recorder) Record(rec hook.Record) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.to != nil {
+		r.to.Record(rec)
+	}
+}
+
+// Dropped counts the records that could not be written.
+func (r *Recorder) Dropped() int64 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.to != nil {
+		return r.dropped + r.to.Dropped()
+	}
+	return r.dropped
+}
+
+// Close writes what waits. It returns an error if records were dropped.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.stop()
+	if r.dropped > 0 {
+		return &journal.DroppedError{Count: r.dropped}
+	}
+	return nil
+}
+
+// stop ends the recorder that writes now. The caller holds mu.
+func (r *Recorder) stop() {
+	if r.to == nil {
+		return
+	}
+	_ = r.to.Close() // what it says is its count
+	r.dropped += r.to.Dropped()
+	r.to = nil
+}
