@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -240,45 +241,72 @@ func TestF3SealOfWhatChangesMeanwhile(t *testing.T) {
 	<-done
 }
 
+// A file is written page after page while it is read. What is sealed must be what
+// the file held at one moment: the pages up to some write, and none after it.
 func TestSealIsNeverOfHalfAWrite(t *testing.T) {
-	const size = 24 << 20 // takes longer to read than a clock takes to tick
+	const page, pages = 4 << 10, 6 << 10 // 24 MiB take longer to read than a clock takes to tick
 	w := newWorkspace(t)
-	texts := [][]byte{bytes.Repeat([]byte("a"), size), bytes.Repeat([]byte("b"), size)}
-	whole := []string{sha(string(texts[0])), sha(string(texts[1]))}
-	w.write("run.sh", string(texts[0]), 0o755)
+	held := make([]byte, page*pages)
+	w.write("run.sh", string(held), 0o755)
 	f, err := os.OpenFile(w.path("run.sh"), os.O_WRONLY, 0)
 	must(t, err)
 	defer f.Close()
+	place := func(k int) int { return k * 2477 % pages * page } // back and forth, each page once
+	content := bytes.Repeat([]byte{1}, page)
+	began := time.Now()
+	seal(t, w.subject())
+	took := time.Since(began)
+	var written atomic.Int64
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for i := 0; ; i++ {
-			for at := 0; at < size; at += 64 << 10 {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				_, _ = f.WriteAt(texts[i%2][at:at+64<<10], int64(at))
+		for k := 0; k < pages; k++ {
+			pause := took / 5 // several writes within one reading
+			if k%4 == 0 {
+				pause = 2 * took // and readings that none falls into
 			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(pause):
+			}
+			_, _ = f.WriteAt(content, int64(place(k)))
+			written.Add(1)
 		}
 	}()
-	for range 5 {
-		sealed, err := w.subject().Seal()
+	known := 0 // writes that held shows
+	sealed := 0
+	for range 12 {
+		first := int(written.Load())
+		seal, err := w.subject().Seal()
+		last := int(written.Load()) + 1 // one may be under way
 		if err != nil {
 			if code(t, err) != trust.CodeChanging {
 				t.Error(err)
 			}
 			continue
 		}
-		for _, file := range sealed.Approval().Folder {
-			if file.Name == "run.sh" && !slices.Contains(whole, file.SHA256) {
-				t.Error("half of each text was sealed")
+		sealed++
+		at := slices.IndexFunc(seal.Approval().Folder, func(f trust.File) bool { return f.Name == "run.sh" })
+		whole := false
+		for k := first; k <= last && !whole; k++ {
+			for ; known < k; known++ {
+				copy(held[place(known):], content)
 			}
+			whole = sha(string(held)) == seal.Approval().Folder[at].SHA256
+		}
+		if !whole {
+			t.Errorf("what was sealed after %d writes the file never held", first)
+		}
+		for ; known > first; known-- { // the next look starts from fewer writes
+			clear(held[place(known-1) : place(known-1)+page])
 		}
 	}
 	close(stop)
 	<-done
+	if sealed == 0 {
+		t.Skip("it was written faster than it could be read")
+	}
 }
 
 func TestNamesOfFilesDoNotDependOnWhereTheWorkspaceIs(t *testing.T) {
