@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/manifest"
 )
@@ -22,6 +23,7 @@ var generated = []struct {
 	make       func() string
 }{
 	{"README.md", "events", eventTable},
+	{"docs/agents.md", "matrix", bridge.Matrix},
 }
 
 func TestGeneratedPartsOfDocumentsAreUpToDate(t *testing.T) {

@@ -31,7 +31,7 @@ var gemini = Agent{
 		"invoke_agent":        {"Agent", map[string]string{"agent_name": "subagent_type"}},
 	},
 	can: map[Ability]Cell{
-		Deny: {Level: Yes}, Ask: {Yes, "without a person to ask the turn ends"},
+		Deny: {Level: Yes}, Ask: {Stricter, "where no person is there to ask, an ask of a hook would wait for ever"},
 		Defer: {Stricter, "a defer of a hook lets the tool run"}, Allow: {Level: No, Note: "its own approval mode decides"},
 		Rewrite:     {Partly, "merged into the old input; one that drops a key becomes a denial"},
 		ToolContext: {Held, "BeforeTool takes no context"}, StopAtTool: {Level: Yes},
@@ -104,8 +104,6 @@ func geminiAnswer(r *reply) Answer {
 	switch {
 	case r.verdict == hook.Deny:
 		b.Decision, b.Reason = "deny", r.reason
-	case r.verdict == hook.Ask:
-		b.Decision, b.Reason = "ask", r.reason
 	case r.output != nil:
 		b.Decision, b.Reason = "deny", resultText(r.output)
 	}

@@ -268,3 +268,14 @@ func (e Env) Installed(s Scope) []*bridge.Agent {
 	}
 	return list
 }
+
+// HasReceipt reports whether tenterhook was installed into an agent, in any
+// scope.
+func (e Env) HasReceipt(a *bridge.Agent) bool {
+	for _, s := range []Scope{Managed, User, Project} {
+		if r, err := e.receipt(a.Name, s); err != nil || r != nil {
+			return true
+		}
+	}
+	return false
+}

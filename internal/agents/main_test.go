@@ -1,11 +1,60 @@
 package agents
 
 import (
+	"bufio"
+	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
+// The test binary is also the MCP server of the clients, under another name.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "probe-mcp" {
+		serveMCP()
+		return
+	}
 	syncFile = func(*os.File) error { return nil }
 	os.Exit(m.Run())
+}
+
+// serveMCP is an MCP server with one tool, mark, which makes the file that it is
+// given.
+func serveMCP() {
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r struct {
+			ID     json.RawMessage
+			Method string
+			Params struct {
+				ProtocolVersion string
+				Arguments       struct{ Path string }
+			}
+		}
+		if json.Unmarshal(lines.Bytes(), &r) != nil || r.ID == nil {
+			continue
+		}
+		result := any(map[string]any{})
+		switch r.Method {
+		case "initialize":
+			result = map[string]any{"protocolVersion": r.Params.ProtocolVersion, "capabilities": map[string]any{"tools": map[string]any{}},
+				"serverInfo": map[string]any{"name": "probe", "version": "1"}}
+		case "tools/list":
+			result = map[string]any{"tools": []any{map[string]any{"name": "mark", "description": "makes a file", "inputSchema": map[string]any{
+				"type": "object", "properties": map[string]any{"path": map[string]any{"type": "string"}}, "required": []string{"path"}}}}}
+		case "tools/call":
+			text := "MARKED"
+			if err := os.WriteFile(r.Params.Arguments.Path, []byte("x"), 0o644); err != nil {
+				text = err.Error()
+			}
+			result = map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
+		}
+		answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": r.ID, "result": result})
+		if err != nil {
+			return
+		}
+		fmt.Println(string(answer))
+	}
 }

@@ -100,7 +100,7 @@ func (a *app) root() *cobra.Command {
 	_ = root.MarkPersistentFlagDirname("dir")
 	_ = root.MarkPersistentFlagDirname("workspace")
 	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand(),
-		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.replayCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand(),
+		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.replayCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand(), a.agentsCommand(),
 		a.daemonCommand(), a.bridgeCommand())
 	root.AddCommand(a.versionCommand())
 	_ = root.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions(append(dialect.Products(), "all"), cobra.ShellCompDirectiveNoFileComp))

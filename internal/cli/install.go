@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/agents"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -219,6 +221,9 @@ func (a *app) changeAgent(env agents.Env, agent *bridge.Agent, f installFlags, r
 	if !remove {
 		one.Trust, err = a.trustEntries(env, agent, f)
 	}
+	if !remove && !a.json {
+		a.showShortfalls(agent)
+	}
 	if !a.json {
 		verb := "installed into"
 		if remove {
@@ -241,6 +246,35 @@ func (a *app) showPlan(agent *bridge.Agent, p *agents.Plan, files []changedFile,
 	}
 	for _, file := range files {
 		fmt.Fprint(a.Out, file.Diff)
+	}
+}
+
+// showShortfalls says what the agent does not do of what the hooks that are here
+// can ask for.
+func (a *app) showShortfalls(agent *bridge.Agent) {
+	reg, err := a.open(context.Background())
+	if err != nil {
+		return // 'list' says what is wrong with the hooks
+	}
+	defer reg.Close()
+	var events []hook.Event
+	for _, listed := range reg.List() {
+		h := listed.Hook
+		if !slices.Contains(events, h.Event) && h.State != hook.StateInvalid {
+			events = append(events, h.Event)
+		}
+	}
+	style := a.styleOf(a.Out)
+	for _, short := range agent.Shortfalls(events) {
+		if short.Ability == "" {
+			fmt.Fprintf(a.Out, "%s hooks of %s never run: %s does not have the event\n", style.yellow("note:"), printable(string(short.Event)), agent.Title)
+			continue
+		}
+		fmt.Fprintf(a.Out, "%s %s, hooks of %s: %s is %s", style.yellow("note:"), agent.Title, short.Event, short.Ability, short.Cell.Level)
+		if short.Cell.Note != "" {
+			fmt.Fprintf(a.Out, "; %s", short.Cell.Note)
+		}
+		fmt.Fprintln(a.Out)
 	}
 }
 

@@ -1,0 +1,405 @@
+package agents
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenterhook/tenterhook/internal/agents/loopback"
+)
+
+// clientsDir is where the clients are installed, each in a directory of its
+// name by npm; .ci/run fills it.
+func clientsDir() string {
+	cache := cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(os.Getenv("HOME"), ".cache"))
+	return cmp.Or(os.Getenv("TENTERHOOK_TEST_CLIENTS"), filepath.Join(cache, "tenterhook-clients"))
+}
+
+// commands builds the commands once, beside each other.
+var commands = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "tenterhook-clients-")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/tenterhook", "../../cmd/tenterhook-bridge").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return dir, nil
+})
+
+// world is a hermetic home with one client, into which tenterhook is installed.
+type world struct {
+	t                    *testing.T
+	agent                string
+	dir, home, workspace string
+	bin                  string // of our commands
+	more                 []string
+}
+
+func newWorld(t *testing.T, name string) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("clients are not run with -short")
+	}
+	program := filepath.Join(clientsDir(), name, "node_modules/.bin", places[name].clients[0])
+	if _, err := os.Stat(program); err != nil {
+		t.Skipf("%s is not there (%v): npm install --prefix %s/%s installs it", name, err, clientsDir(), name)
+	}
+	if _, err := os.Stat("../../cmd/tenterhook-bridge"); err != nil {
+		t.Skip("there is no tenterhook-bridge yet")
+	}
+	built, err := commands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, agent: name, dir: t.TempDir()}
+	w.home, w.workspace, w.bin = w.dir+"/h", w.dir+"/w", w.dir+"/bin"
+	for _, dir := range []string{w.home + "/.config/tenterhook/hooks", w.workspace, w.bin} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, command := range []string{"tenterhook", "tenterhook-bridge"} {
+		if err := os.Link(filepath.Join(built, command), filepath.Join(w.bin, command)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, w.bin+"/probe-mcp")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "init", "-q", w.workspace).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v %s", err, out)
+	}
+	w.configure()
+	t.Cleanup(func() { _, _ = w.run("tenterhook", "daemon", "stop") }) // none may be there
+	return w
+}
+
+// configure writes what the client needs, before tenterhook is installed.
+func (w *world) configure() {
+	server := map[string]any{"command": w.bin + "/probe-mcp", "args": []string{}}
+	trusted := map[string]any{"command": w.bin + "/probe-mcp", "args": []string{}, "trust": true}
+	switch w.agent {
+	case "claude":
+		w.json(w.dir+"/mcp.json", map[string]any{"mcpServers": map[string]any{"probe": server}})
+		w.more = []string{"--mcp-config", w.dir + "/mcp.json"}
+	case "codex":
+		w.more = []string{"-c", `mcp_servers.probe={command="` + w.bin + `/probe-mcp"}`}
+	case "gemini", "qwen": // in the form that they would bring it into themselves
+		w.json(w.home+"/."+w.agent+"/settings.json", map[string]any{
+			"$version":   4,
+			"security":   map[string]any{"auth": map[string]any{"selectedType": map[string]string{"gemini": "gemini-api-key", "qwen": "openai"}[w.agent]}, "folderTrust": map[string]any{"enabled": false}},
+			"general":    map[string]any{"enableAutoUpdate": false},
+			"privacy":    map[string]any{"usageStatisticsEnabled": false},
+			"telemetry":  map[string]any{"enabled": false},
+			"mcpServers": map[string]any{"probe": trusted},
+		})
+	case "copilot":
+		w.json(w.home+"/.copilot/config.json", map[string]any{"trusted_folders": []string{w.workspace}, "trustedFolders": []string{w.workspace}, "banner": "never"})
+		w.json(w.home+"/.copilot/mcp-config.json", map[string]any{"mcpServers": map[string]any{"probe": map[string]any{
+			"type": "local", "command": w.bin + "/probe-mcp", "args": []string{}, "tools": []string{"*"}}}})
+	}
+}
+
+func (w *world) json(path string, v any) {
+	w.t.Helper()
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	write(w.t, path, data)
+}
+
+// hook adds a hook to the user's folder. @D@ stands for the world's directory.
+func (w *world) hook(name, frontmatter, script string) {
+	w.t.Helper()
+	w.hookIn(w.home+"/.config/tenterhook/hooks", name, frontmatter, script)
+}
+
+func (w *world) hookIn(folder, name, frontmatter, script string) {
+	w.t.Helper()
+	text := "+++\n" + strings.TrimSpace(frontmatter) + "\n"
+	if script != "" {
+		text += "command = \"./run.sh\"\n"
+		path := filepath.Join(folder, name, "run.sh")
+		write(w.t, path, []byte("#!/bin/sh\n"+strings.ReplaceAll(script, "@D@", w.dir)+"\n"))
+		if err := os.Chmod(path, 0o755); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	write(w.t, filepath.Join(folder, name, "HOOK.md"), []byte(text+"+++\n"))
+}
+
+func (w *world) env(more ...string) []string {
+	paths := []string{filepath.Join(clientsDir(), w.agent, "node_modules/.bin"), os.Getenv("PATH")}
+	return append([]string{"PATH=" + strings.Join(paths, ":"), "HOME=" + w.home, "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8"}, more...)
+}
+
+// run runs one of our commands.
+func (w *world) run(command string, args ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(w.bin, command), args...)
+	cmd.Env, cmd.Dir = w.env(), w.workspace
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (w *world) install() {
+	w.t.Helper()
+	if out, err := w.run("tenterhook", "install", w.agent, "--yes"); err != nil {
+		w.t.Fatalf("install: %v\n%s", err, out)
+	}
+}
+
+// session is one run of the client.
+type session struct {
+	*world
+	model *loopback.Model
+	out   string
+	err   error
+}
+
+const clientTime = 90 * time.Second
+
+// prompt runs the client on a prompt, with a model that plays the script.
+func (w *world) prompt(prompt string, script ...loopback.Conversation) *session {
+	w.t.Helper()
+	model, err := loopback.Start(script...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = model.Close() })
+	c := clients[w.agent]
+	args := c.args(model.URL, prompt)
+	if w.agent == "codex" {
+		args = slices.Insert(args, 1, w.more...)
+	} else {
+		args = append(args, w.more...)
+	}
+	cmd := exec.Command(filepath.Join(clientsDir(), w.agent, "node_modules/.bin", places[w.agent].clients[0]), args...)
+	cmd.Env, cmd.Dir = w.env(c.env(model.URL)...), w.workspace
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	kill := ownGroup(cmd)
+	cmd.WaitDelay = 5 * time.Second
+	err = cmd.Start()
+	if err == nil {
+		timer := time.AfterFunc(clientTime, kill)
+		err = cmd.Wait()
+		timer.Stop()
+		kill() // what it left behind
+	}
+	return &session{w, model, out.String(), err}
+}
+
+func (s *session) ran(file string) bool {
+	_, err := os.Stat(filepath.Join(s.dir, file))
+	return err == nil
+}
+
+// want checks what ran and what reached the model.
+func (s *session) want(file string, ran bool, told ...string) {
+	s.t.Helper()
+	if s.ran(file) != ran {
+		s.t.Errorf("%s: ran %v, want %v", file, !ran, ran)
+	}
+	for _, text := range told {
+		if !s.model.Told(text) {
+			s.t.Errorf("%s: the model was not told %q", file, text)
+		}
+	}
+	if s.t.Failed() {
+		s.dump()
+	}
+}
+
+// dump logs what the client printed and what the model was told last, once.
+func (s *session) dump() {
+	requests := s.model.Requests()
+	last := ""
+	if len(requests) > 0 {
+		last = requests[len(requests)-1]
+	}
+	s.t.Logf("client: %v\n%s\n%d requests, the last ends:\n%s", s.err, tail(s.out, 3000), len(requests), tail(last, 6000))
+	s.t.FailNow()
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+// touch is a turn that makes a file with the client's shell.
+func (w *world) touch(file string) loopback.Turn {
+	return loopback.Turn{Calls: []loopback.Call{clients[w.agent].shell("touch " + w.dir + "/" + file)}}
+}
+
+// tool is a turn that calls another tool.
+func tool(name string, input map[string]any) loopback.Turn {
+	return loopback.Turn{Calls: []loopback.Call{{Name: name, Input: input}}}
+}
+
+var mcpNames = map[string]string{"claude": "mcp__probe__mark", "codex": "mcp__probe@@mark", "gemini": "mcp_probe_mark", "copilot": "probe-mark", "qwen": "mcp__probe__mark"}
+
+// writeCall is a call of the client's own tool that writes a file, nil where it
+// has none.
+func (w *world) writeCall(file string) *loopback.Turn {
+	path := w.workspace + "/" + file
+	turns := map[string]loopback.Turn{
+		"claude":  tool("Write", map[string]any{"file_path": path, "content": "x"}),
+		"gemini":  tool("write_file", map[string]any{"file_path": path, "content": "x"}),
+		"copilot": tool("create", map[string]any{"path": path, "file_text": "x"}),
+		"qwen":    tool("write_file", map[string]any{"file_path": path, "content": "x"}),
+	}
+	if t, ok := turns[w.agent]; ok {
+		return &t
+	}
+	return nil
+}
+
+// verified are the agents whose clients are run.
+var verified = []string{"claude", "codex", "gemini", "copilot", "qwen"}
+
+func eachClient(t *testing.T, test func(t *testing.T, w *world)) {
+	for _, name := range verified {
+		t.Run(name, func(t *testing.T) { test(t, newWorld(t, name)) })
+	}
+}
+
+const before = "event = \"PreToolUse\"\nmatcher = \"Bash\"\n"
+
+func onTouch(suffix string) string {
+	return before + fmt.Sprintf("if = \"Bash(touch *-%s)\"\n", suffix)
+}
+
+func specificAnswer(fields string) string {
+	return `cat <<'END'
+{"hookSpecificOutput":{"hookEventName":"PreToolUse",` + fields + `}}
+END`
+}
+
+func TestClientObeysTheHooksOfAFolder(t *testing.T) {
+	eachClient(t, func(t *testing.T, w *world) {
+		w.hook("deny", onTouch("deny"), "echo REASON-DENY >&2; exit 2")
+		w.hook("crash-block", onTouch("crash-block")+"on_failure = \"block\"\n", "kill -9 $$")
+		w.hook("crash-continue", onTouch("crash-continue"), "kill -9 $$")
+		w.hook("timeout-block", onTouch("timeout-block")+"on_failure = \"block\"\ntimeout = 1\n", "exec sleep 30")
+		w.hook("timeout-continue", onTouch("timeout-continue")+"timeout = 1\n", "exec sleep 30")
+		w.hook("ask", onTouch("ask"), specificAnswer(`"permissionDecision":"ask","permissionDecisionReason":"REASON-ASK"`))
+		w.hook("rewrite", onTouch("rewrite"), specificAnswer(`"updatedInput":{"command":"touch @D@/rewritten","description":"x"}`))
+		w.hook("context", onTouch("context"), specificAnswer(`"additionalContext":"CONTEXT-BEFORE"`))
+		w.hook("after", "event = \"PostToolUse\"\nmatcher = \"Bash\"\nif = \"Bash(touch *-context)\"\n",
+			`echo '{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"CONTEXT-AFTER"}}'`)
+		w.hook("start", "event = \"SessionStart\"\n", "echo CONTEXT-START")
+		w.hook("prompt", "event = \"UserPromptSubmit\"\n", "echo CONTEXT-PROMPT")
+		w.hook("mcp", "event = \"PreToolUse\"\nmatcher = \"mcp__probe__mark\"\n", "echo REASON-MCP >&2; exit 2")
+		w.hook("write", "event = \"PreToolUse\"\nmatcher = \"Write\"\nif = \"Write(*.locked)\"\n", "echo REASON-WRITE >&2; exit 2")
+		w.hook("stop", "event = \"Stop\"\n", "[ -e @D@/stopped ] && exit 0; touch @D@/stopped; echo REASON-STOP >&2; exit 2")
+		w.hookIn(w.workspace+"/.tenterhook/hooks", "unapproved", onTouch("project")+"on_failure = \"block\"\n", "exit 0")
+		w.install()
+
+		turns := []loopback.Turn{}
+		for _, file := range []string{"ask", "deny", "crash-block", "crash-continue", "timeout-block", "timeout-continue", "rewrite", "context", "project", "free"} {
+			turns = append(turns, w.touch("x-"+file))
+		}
+		turns = append(turns, tool(mcpNames[w.agent], map[string]any{"path": w.dir + "/x-mcp"}))
+		if call := w.writeCall("x.locked"); call != nil {
+			turns = append(turns, *call)
+		}
+		if call := w.writeCall("x.open"); call != nil {
+			turns = append(turns, *call)
+		}
+		s := w.prompt("run it", loopback.Conversation{Turns: append(turns, loopback.Turn{Text: "all done"})})
+
+		s.want("x-free", true, "CONTEXT-START", "CONTEXT-PROMPT", "CONTEXT-AFTER", "CONTEXT-BEFORE", "REASON-STOP")
+		s.want("x-deny", false, "REASON-DENY")
+		s.want("x-ask", false, "REASON-ASK")
+		s.want("x-crash-block", false, "crash-block")
+		s.want("x-crash-continue", true)
+		s.want("x-timeout-block", false, "timeout-block")
+		s.want("x-timeout-continue", true)
+		s.want("x-context", true)
+		s.want("x-project", false, "unapproved")
+		s.want("x-mcp", false, "REASON-MCP")
+		s.want("x-rewrite", false)
+		a := agent(t, w.agent)
+		if s.ran("rewritten") != (a.Can("rewrite a tool's input").Level != "stricter") {
+			t.Errorf("the rewritten call ran: %v", s.ran("rewritten"))
+		}
+		if !s.ran("rewritten") && !s.model.Told("touch "+w.dir+"/rewritten") {
+			t.Error("the denial does not name the new input")
+		}
+		if w.writeCall("") != nil {
+			s.want("w/x.locked", false, "REASON-WRITE")
+			s.want("w/x.open", true)
+		}
+	})
+}
+
+func TestClientIsStoppedAndStaysGuarded(t *testing.T) {
+	eachClient(t, func(t *testing.T, w *world) {
+		before := snapshot(t, w.home)
+		w.hook("prompt", "event = \"UserPromptSubmit\"\n", "grep -q SECRETWORD && { echo REASON-PROMPT >&2; exit 2; }; exit 0")
+		w.hook("stopper", onTouch("stop"), `echo '{"continue":false,"stopReason":"REASON-STOP"}'`)
+		w.install()
+		t.Run("a prompt that a hook blocks is not sent", func(t *testing.T) {
+			s := w.prompt("run SECRETWORD", loopback.Conversation{Turns: []loopback.Turn{w.touch("x-blocked"), {Text: "all done"}}})
+			if s.ran("x-blocked") || s.model.Told("SECRETWORD") {
+				t.Errorf("the prompt was sent\n%s", s.out)
+			}
+		})
+		t.Run("a call that a hook stopped does not run", func(t *testing.T) {
+			s := w.prompt("run it", loopback.Conversation{Turns: []loopback.Turn{w.touch("x-free"), w.touch("x-stop"), {Text: "all done"}}})
+			s.want("x-free", true)
+			s.want("x-stop", false)
+		})
+		t.Run("without the programs nothing runs", func(t *testing.T) {
+			if err := errors.Join(os.Rename(w.bin+"/tenterhook-bridge", w.bin+"/moved"), os.Remove(w.dir+"/x-free")); err != nil {
+				t.Fatal(err)
+			}
+			s := w.prompt("run it", loopback.Conversation{Turns: []loopback.Turn{w.touch("x-gone"), {Text: "all done"}}})
+			if s.ran("x-gone") {
+				t.Errorf("the call ran\n%s", s.out)
+			}
+		})
+		t.Run("uninstall gives the files back", func(t *testing.T) {
+			if out, err := w.run("tenterhook", "uninstall", w.agent, "--yes"); err != nil {
+				t.Fatalf("uninstall: %v\n%s", err, out)
+			}
+			after := snapshot(t, w.home)
+			for path, text := range before {
+				if after[path] != text && !strings.HasSuffix(path, "/config.json") { // Copilot writes its own
+					t.Errorf("%s changed from\n%s\nto\n%s", path, text, after[path])
+				}
+			}
+			for path, text := range after {
+				if _, was := before[path]; !was && !strings.Contains(path, "/.local/") && strings.Contains(text, "tenterhook-bridge' ") {
+					t.Errorf("%s is left", path)
+				}
+			}
+		})
+	})
+}
+
+// snapshot reads the files below a directory.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	for _, path := range files(t, dir) {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			found[path] = string(read(t, path))
+		}
+	}
+	return found
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package agents
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup gives a command a process group, and returns what ends all of it.
+func ownGroup(cmd *exec.Cmd) (kill func()) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // it may be gone
+}

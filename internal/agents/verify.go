@@ -1,0 +1,224 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/tailscale/hujson"
+
+	"github.com/tenterhook/tenterhook/bridge"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// State is what is known of an agent on this machine.
+type State struct {
+	Agent     *bridge.Agent
+	By        string // the program or the directory that shows that it is here; "" = it is not
+	Client    string // its program, "" = not on the PATH
+	Version   string // of the program, "" = unknown
+	Installed []Scope
+}
+
+// State looks for an agent. It starts the agent's program to ask its version.
+func (e Env) State(a *bridge.Agent) State {
+	s := State{Agent: a, Client: e.clientPath(a.Name)}
+	s.By, _ = e.present(a.Name)
+	if s.Client != "" {
+		s.Version = e.clientVersion(s.Client)
+	}
+	for _, scope := range []Scope{Managed, User, Project} {
+		if r, err := e.receipt(a.Name, scope); err != nil || r != nil {
+			s.Installed = append(s.Installed, scope)
+		}
+	}
+	return s
+}
+
+var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// clientVersion asks a program for its version, "" if it does not say.
+func (e Env) clientVersion(program string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.Dir, cmd.WaitDelay = e.Home, time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return versionNumber.FindString(string(out))
+}
+
+// Verify says what keeps the entries of an agent from being in effect, without
+// running a session. No diagnostic means that nothing was found.
+func (e Env) Verify(s State, scope Scope) []hook.Diagnostic {
+	v := &verifier{Env: e, agent: s.Agent}
+	v.entries(scope)
+	v.switches()
+	if state, err := e.TrustState(s.Agent, scope); err != nil {
+		v.say(hook.SeverityError, "trust_unknown", "", 0, fmt.Sprintf("it cannot be told whether %s trusts the entries: %v", s.Agent.Title, err), "")
+	} else if state == "unknown" {
+		v.say(hook.SeverityWarning, "trust_unknown", "", 0, "the program of "+s.Agent.Title+" is not on the PATH, so that its trust cannot be read", "put it on the PATH")
+	} else if state != "" && state != Trusted {
+		v.say(hook.SeverityError, "untrusted", "", 0, fmt.Sprintf("the entries are %s, and %s ignores them", state, s.Agent.Title), "run 'tenterhook install "+s.Agent.Name+"' again")
+	}
+	switch {
+	case s.Agent.Version == "":
+		v.say(hook.SeverityWarning, "not_verified", "", 0, s.Agent.Title+" is described from its documentation and was never run with tenterhook", "run 'tenterhook agents verify "+s.Agent.Name+" --live' where it has a client")
+	case s.Version != "" && s.Version != s.Agent.Version:
+		v.say(hook.SeverityWarning, "other_version", s.Client, 0, fmt.Sprintf("%s is %s here; tenterhook was tested with %s", s.Agent.Title, s.Version, s.Agent.Version), "run 'tenterhook agents verify "+s.Agent.Name+" --live'")
+	}
+	return v.found
+}
+
+type verifier struct {
+	Env
+	agent *bridge.Agent
+	found []hook.Diagnostic
+}
+
+func (v *verifier) say(sev hook.Severity, code, path string, line int, message, hint string) {
+	v.found = append(v.found, hook.Diagnostic{Severity: sev, Code: code, Path: path, Line: line, Message: message, Hint: hint})
+}
+
+// entries compares the agent's files with what an installation would write.
+func (v *verifier) entries(scope Scope) {
+	again := "run 'tenterhook install " + v.agent.Name + "' again"
+	p, err := v.plan(v.agent, scope, false)
+	if err != nil {
+		v.say(hook.SeverityError, "unreadable", "", 0, err.Error(), again)
+		return
+	}
+	if err := checkProgram(v.Program); err != nil {
+		v.say(hook.SeverityError, "program_gone", v.Program, 0, err.Error(), "")
+	}
+	for _, c := range p.Changes {
+		switch {
+		case c.Same():
+		case c.Old == nil:
+			v.say(hook.SeverityError, "entry_gone", c.Path, 0, "the file is gone, and with it the entries", again)
+		case c.target.own != nil:
+			v.say(hook.SeverityError, "entry_changed", c.Path, 0, "the file is not as it was installed", again)
+		default:
+			v.sharedEntries(c, again)
+		}
+	}
+}
+
+// sharedEntries says which entries of a shared file are missing or changed.
+func (v *verifier) sharedEntries(c *Change, again string) {
+	d, err := readDocument(c.Path, c.Old, c.target.syntax)
+	if err != nil {
+		v.say(hook.SeverityError, "unreadable", c.Path, 0, err.Error(), again)
+		return
+	}
+	before := len(v.found)
+	for _, event := range v.agent.Events() {
+		want := c.target.shape.element(v.Program, v.agent, event)
+		list := d.at(append(slices.Clone(c.target.keys), event)...)
+		found, changed := 0, 0
+		if list != nil {
+			for _, s := range spans(list) {
+				if raw := d.standard(s); isOurs(raw, v.agent.Name) {
+					found++
+					if string(raw) != want {
+						changed = d.line(s.start)
+					}
+				}
+			}
+		}
+		switch {
+		case found == 0:
+			v.say(hook.SeverityError, "entry_gone", c.Path, 0, "the entry of "+event+" is gone", again)
+		case changed > 0:
+			v.say(hook.SeverityError, "entry_changed", c.Path, changed, "the entry of "+event+" is not as it would be installed now", again)
+		}
+	}
+	if len(v.found) == before {
+		v.say(hook.SeverityInfo, "file_changed", c.Path, 0, "something else changed the file; the entries are all there", "")
+	}
+}
+
+// switchFile is a file in which somebody can switch an agent's hooks off.
+type switchFile struct {
+	home bool // below the home directory, else in the project
+	path string
+}
+
+var switchFiles = map[string][]switchFile{
+	"claude":  {{true, ".claude/settings.json"}, {false, ".claude/settings.json"}, {false, ".claude/settings.local.json"}},
+	"codex":   {{true, ".codex/config.toml"}, {false, ".codex/config.toml"}},
+	"gemini":  {{true, ".gemini/settings.json"}, {false, ".gemini/settings.json"}},
+	"copilot": {{true, ".copilot/settings.json"}, {false, ".github/copilot/settings.json"}, {false, ".claude/settings.json"}, {false, ".claude/settings.local.json"}},
+	"qwen":    {{true, ".qwen/settings.json"}, {false, ".qwen/settings.json"}},
+}
+
+// switches looks for what switches the agent's hooks off.
+func (v *verifier) switches() {
+	for _, f := range switchFiles[v.agent.Name] {
+		path := filepath.Join(v.Project, f.path)
+		if f.home {
+			path = filepath.Join(v.Home, f.path)
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			v.say(hook.SeverityWarning, "unreadable", path, 0, err.Error(), "")
+			continue
+		}
+		off, err := switchedOff(path, data)
+		if err != nil {
+			v.say(hook.SeverityWarning, "unreadable", path, 0, "it cannot be told whether it switches hooks off: "+err.Error(), "")
+		} else if off != "" {
+			v.say(hook.SeverityError, "switched_off", path, 0, fmt.Sprintf("%s switches the hooks of %s off", off, v.agent.Title), "remove it")
+		}
+	}
+}
+
+// switchedOff names the setting of a file that switches hooks off, "" if there
+// is none.
+func switchedOff(path string, data []byte) (string, error) {
+	var settings struct {
+		DisableAllHooks bool
+		HooksConfig     struct {
+			Enabled  *bool
+			Disabled []string
+		}
+		Features struct{ Hooks *bool }
+	}
+	if filepath.Ext(path) == ".toml" {
+		if _, err := toml.Decode(string(data), &settings); err != nil {
+			return "", err
+		}
+	} else {
+		plain, err := hujson.Standardize(slices.Clone(data))
+		if err != nil {
+			return "", err
+		}
+		if err := json.Unmarshal(plain, &settings); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case settings.DisableAllHooks:
+		return "disableAllHooks", nil
+	case settings.HooksConfig.Enabled != nil && !*settings.HooksConfig.Enabled:
+		return "hooksConfig.enabled = false", nil
+	case slices.Contains(settings.HooksConfig.Disabled, "tenterhook"):
+		return `hooksConfig.disabled with "tenterhook"`, nil
+	case settings.Features.Hooks != nil && !*settings.Features.Hooks:
+		return "features.hooks = false", nil
+	}
+	return "", nil
+}
