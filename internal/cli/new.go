@@ -45,7 +45,7 @@ var languageNames = slices.Sorted(maps.Keys(languages))
 
 type newFlags struct {
 	event, matcher, lang string
-	plugin               bool
+	plugin, rule         bool
 }
 
 func (a *app) newCommand() *cobra.Command {
@@ -54,14 +54,19 @@ func (a *app) newCommand() *cobra.Command {
 		Use:   "new NAME",
 		Short: "Make a hook folder that runs at once, or a plugin's source",
 		Long: "Writes NAME/HOOK.md and a script into the user's hooks, or into --dir, and says\n" +
-			"how to try it. With --plugin it writes NAME/, the source of a plugin in Go with\n" +
+			"how to try it. With --rule it writes NAME/HOOK.md alone: a rule, which decides\n" +
+			"without starting anything. With --plugin it writes NAME/, the source of a plugin in Go with\n" +
 			"its test, into the current directory or into --dir, and says how to build it,\n" +
 			"approve it and try it. Nothing that exists is overwritten.",
 		Example: "  tenterhook new guard --matcher Bash\n" +
+			"  tenterhook new no-push --rule\n" +
 			"  tenterhook new audit --event PostToolUse --lang python --dir ./hooks\n" +
 			"  tenterhook new keeper --plugin",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.rule && (f.plugin || cmd.Flags().Changed("lang")) {
+				return &located{"bad_flags", "--rule goes without --plugin and --lang", "leave them out: a rule has no program"}
+			}
 			if !f.plugin {
 				return a.makeHook(args[0], f)
 			}
@@ -76,6 +81,7 @@ func (a *app) newCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.event, "event", string(hook.EventPreToolUse), "the event that the hook is for")
 	cmd.Flags().StringVar(&f.matcher, "matcher", "", "what the event's matcher tests, a tool's name for one")
 	cmd.Flags().StringVar(&f.lang, "lang", "sh", "the script's language: "+strings.Join(languageNames, ", "))
+	cmd.Flags().BoolVar(&f.rule, "rule", false, "make a rule: a decision that needs no program")
 	cmd.Flags().BoolVar(&f.plugin, "plugin", false, "make a plugin in Go: hooks in a program that stays up")
 	_ = cmd.RegisterFlagCompletionFunc("event", completeEvents)
 	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(languageNames, cobra.ShellCompDirectiveNoFileComp))
@@ -104,16 +110,25 @@ func (a *app) makeHook(name string, f newFlags) error {
 	if err != nil {
 		return err
 	}
-	files, err := writeTemplates(dir, []string{"templates/HOOK.md.tmpl", "templates/" + f.lang + "/*.tmpl"}, templateData(name, f, info, flags))
+	data, sources := templateData(name, f, info, flags), []string{"templates/HOOK.md.tmpl", "templates/" + f.lang + "/*.tmpl"}
+	if f.rule {
+		data.rule(info, flags)
+		sources = []string{"templates/HOOK.rule.md.tmpl"}
+	}
+	files, err := writeTemplates(dir, sources, data)
 	if err != nil {
 		return err
 	}
-	try := tryCommand(info, f.matcher) + flags
+	try := data.Example
 	if a.json {
 		return a.printJSON(map[string]any{"dir": dir, "files": files, "try": try})
 	}
 	a.printMade(dir, files)
-	fmt.Fprintf(a.Out, "try it%s:\n  %s\n", shows(info), printable(try))
+	what := shows(info)
+	if f.rule {
+		what = ""
+	}
+	fmt.Fprintf(a.Out, "try it%s:\n  %s\n", what, printable(try))
 	return nil
 }
 
@@ -143,6 +158,7 @@ func (a *app) newDir(name string) (dir, flags string, err error) {
 // newHook is what the templates are filled with.
 type newHook struct {
 	Name, Event, Matcher, Command, Bins, Example string
+	If, Decision, Reason                         string // of a rule
 
 	Timeout         int
 	Silence, Exit2  string // what exit code 0 without output means, and 2
@@ -196,6 +212,21 @@ func shows(info *hook.EventInfo) string {
 		return "; it blocks what holds the word FORBIDDEN"
 	}
 	return ""
+}
+
+// rule fills in what a rule can decide on the event.
+func (n *newHook) rule(info *hook.EventInfo, flags string) {
+	n.Decision, n.Reason = string(hook.DecisionWarn), n.Name+" applies here."
+	switch {
+	case info.Block != hook.BlockNothing:
+		n.Decision = string(hook.DecisionDeny)
+	case info.Fields.Has(hook.FieldContext):
+		n.Decision = string(hook.DecisionContext)
+	}
+	if info.TakesIf && (n.Matcher == "" || n.Matcher == "Bash") {
+		n.If, n.Reason = "Bash(git push *)", "Pushes go through review."
+		n.Example = "tenterhook run " + n.Event + ` --tool Bash --input '{"command":"git push"}'` + flags
+	}
 }
 
 // tryCommand is a command that fires the event, so that the new hook's example
@@ -268,7 +299,7 @@ func writeTemplates(dir string, patterns []string, data any) (files []string, er
 			return nil, err
 		}
 		for _, source := range sources {
-			path := filepath.Join(dir, strings.TrimSuffix(filepath.Base(source), ".tmpl"))
+			path := filepath.Join(dir, strings.Replace(strings.TrimSuffix(filepath.Base(source), ".tmpl"), "HOOK.rule.md", "HOOK.md", 1))
 			if err := fillTemplate(path, source, data); err != nil {
 				return nil, err
 			}
