@@ -42,7 +42,7 @@ func callbackHook[In hook.Input](name string, fn func(context.Context, In) (*hoo
 }
 
 // Register adds an in-process hook, for good. It needs a Name, an Event and a
-// Handler; the registry sets its ID, Kind and Scope. It fails on a name that is
+// Handler, unless it is a rule; the registry sets its ID, Kind and Scope. It fails on a name that is
 // taken and on a closed registry.
 func (r *Registry) Register(h *hook.Hook) error {
 	h, err := inProcessHook(h, hook.KindCallback, hook.ScopeInProcess)
@@ -102,7 +102,7 @@ func (r *Registry) EndSession(session string) {
 }
 
 func inProcessHook(h *hook.Hook, kind hook.Kind, scope hook.Scope) (*hook.Hook, error) {
-	if h.Name == "" || h.Event == "" || h.Handler == nil {
+	if h.Name == "" || h.Event == "" || h.Handler == nil && h.Kind != hook.KindRule {
 		return nil, fmt.Errorf("an in-process hook needs a name, an event and a handler, got %q, %q, %T", h.Name, h.Event, h.Handler)
 	}
 	own := *h

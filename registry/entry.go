@@ -121,7 +121,7 @@ func needsPerson(k hook.Kind) bool {
 	return k == hook.KindPrompt || k == hook.KindAgent || k == hook.KindFunction
 }
 
-func inProcess(h *hook.Hook) bool { return h.Kind == hook.KindCallback || h.Kind == hook.KindFunction }
+func inProcess(h *hook.Hook) bool { return h.Scope >= hook.ScopeSession }
 
 // compareEntries is the configuration order: scope, priority (high first),
 // path, position in the file.

@@ -103,11 +103,12 @@ func (a *app) root() *cobra.Command {
 		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.replayCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand(), a.agentsCommand(),
 		a.daemonCommand(), a.bridgeCommand())
 	root.AddCommand(a.versionCommand())
+	root.AddCommand(a.catalogCommand(), a.addCommand())
 	_ = root.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions(append(dialect.Products(), "all"), cobra.ShellCompDirectiveNoFileComp))
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
-		if c.HasSubCommands() {
+		if c.HasSubCommands() && c.Name() != "catalog" {
 			c.Args, c.RunE, c.Run = cobra.ArbitraryArgs, needSubcommand, nil
 		}
 	}

@@ -56,7 +56,7 @@ func Facts() []string {
 // language is CEL with the names and functions of rules.
 var language = sync.OnceValues(func() (*cel.Env, error) {
 	options := []cel.EnvOption{
-		ext.Strings(), ext.Sets(), cel.CrossTypeNumericComparisons(true), cel.ParserExpressionSizeLimit(maxText),
+		ext.Strings(), ext.Sets(), ext.Bindings(), cel.OptionalTypes(), ext.Regex(), cel.CrossTypeNumericComparisons(true), cel.ParserExpressionSizeLimit(maxText),
 		cel.Macros(append(slices.Clone(cel.StandardMacros), cel.GlobalMacro("env", 1, envMacro))...),
 	}
 	for name, t := range facts {

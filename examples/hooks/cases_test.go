@@ -1,0 +1,101 @@
+package hooks_test
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+
+	hooks "github.com/tenterhook/tenterhook/examples/hooks"
+	"github.com/tenterhook/tenterhook/handler/rule"
+	"github.com/tenterhook/tenterhook/handler/rule/expr"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/hooktest"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// Each case beside a hook of the catalogue is fired at the real dispatcher, with
+// that hook alone.
+func TestHooksOfTheCatalogueDecideAsTheirCasesSay(t *testing.T) {
+	for _, name := range hooks.Names() {
+		folder, err := hooks.Folder(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := fs.Sub(folder, "cases")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := hooktest.ReadCases(sub)
+		if err != nil {
+			t.Logf("%s: %v", name, err)
+			continue
+		}
+		for _, c := range cases {
+			t.Run(name+"/"+c.Name, func(t *testing.T) {
+				t.Parallel()
+				install(t, c, name)
+				if err := c.Check(t.Context(), engine(), t.TempDir()); errors.Is(err, errors.ErrUnsupported) {
+					t.Skip(err)
+				} else if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// install adds a hook's folder to a case.
+func install(t *testing.T, c *hooktest.Case, name string) {
+	t.Helper()
+	folder, err := hooks.Folder(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := hooks.Files(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := fs.ReadFile(folder, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Files[path.Join("hooks", name, file)] = data
+	}
+}
+
+// engine is the registry with every kind of rule.
+func engine() hooktest.Engine {
+	return hooktest.Registry(func(o *registry.Options) {
+		o.Handlers = map[hook.Kind]hook.Handler{hook.KindRule: rule.New(rule.Options{Compile: expr.Compile})}
+	})
+}
+
+func TestCatalogueHasEveryHookThatItNames(t *testing.T) {
+	for _, name := range hooks.Names() {
+		declared, err := hooks.Declared(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, h := range declared {
+			if h.Name != name || h.Description == "" {
+				t.Errorf("%s declares %q: %q", name, h.Name, h.Description)
+			}
+		}
+	}
+	if _, err := hooks.Declared("guard-destructve"); err == nil || !strings.Contains(err.Error(), "did you mean guard-destructive?") {
+		t.Errorf("a name that is none: %v", err)
+	}
+}
+
+func TestSelfProtectionIsMadeOfRules(t *testing.T) {
+	for _, name := range hooks.SelfProtection {
+		declared, err := hooks.Declared(name)
+		if err != nil || len(declared) != 1 || declared[0].Kind != hook.KindRule || declared[0].OnFailure != hook.FailureBlock {
+			t.Errorf("%s: %v %+v", name, err, declared)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package tenterhook_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/tenterhook/tenterhook"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+const pushRule = `+++
+event = "PreToolUse"
+type = "rule"
+decision = "deny"
+reason = "Pushes go through review."
+when = 'tool_input.command.startsWith("git push")'
+breaker = { failures = 1 }
++++
+`
+
+// Failures of a condition on some events never keep a rule from judging others:
+// it has no breaker.
+func TestFailuresOfARuleDoNotSwitchItOff(t *testing.T) {
+	opts := hostOf(t)
+	put(t, filepath.Join(opts.UserDir, "hooks", "push", "HOOK.md"), pushRule)
+	reg, err := tenterhook.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reg.Close()
+	for range 20 {
+		out, err := reg.Dispatch(t.Context(), hook.PreToolUse{ToolName: "Bash", ToolInput: json.RawMessage(`{}`)})
+		if err != nil || len(out.Results) != 1 || out.Results[0].Failure != hook.FailureExpression {
+			t.Fatalf("%v %+v", err, out)
+		}
+	}
+	out, err := reg.Dispatch(t.Context(), hook.PreToolUse{ToolName: "Bash", ToolInput: json.RawMessage(`{"command": "git push"}`)})
+	if err != nil || out.Verdict != hook.Deny {
+		t.Errorf("%v %+v", err, out)
+	}
+}
+
+// What stops a script does not stop a rule: no environment, no PATH, no shell, no
+// folder for temporary files, no more than ten file descriptors.
+func TestRuleDeniesWithoutEnvironmentShellOrDescriptors(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("limits of descriptors are POSIX")
+	}
+	program := filepath.Join(t.TempDir(), "tenterhook")
+	if out, err := exec.Command("go", "build", "-o", program, "./cmd/tenterhook").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	dir, workspace := t.TempDir(), t.TempDir()
+	put(t, filepath.Join(dir, "push", "HOOK.md"), pushRule)
+	for name, limits := range map[string]string{
+		"no environment":         "true",
+		"ten descriptors":        "ulimit -n 10",
+		"no file may be written": "ulimit -f 0",
+		"no further process":     "ulimit -u 0 2>/dev/null || true",
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := fmt.Sprintf(`%s && exec "$0" run PreToolUse --dir "$1" --workspace "$2" --tool Bash --input '{"command":"git push"}'`, limits)
+			if strings.HasPrefix(limits, "ulimit -u") && runtime.GOOS != "linux" {
+				t.Skip("the limit counts threads on Linux alone")
+			}
+			cmd := exec.Command("/bin/sh", "-c", line, program, dir, workspace)
+			cmd.Dir, cmd.Env = workspace, []string{"PATH=", "TMPDIR=/nonexistent"}
+			out, _ := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "Pushes go through review.") {
+				t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), out)
+			}
+		})
+	}
+}
