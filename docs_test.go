@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,7 @@ var generated = []struct {
 }{
 	{"README.md", "events", eventTable},
 	{"docs/agents.md", "matrix", bridge.Matrix},
+	{"docs/hook-md.md", "keys", keyReference},
 }
 
 func TestGeneratedPartsOfDocumentsAreUpToDate(t *testing.T) {
@@ -123,6 +125,28 @@ func TestEveryPromiseOfSecurityHasItsTest(t *testing.T) {
 	}
 }
 
+// keyReference is the reference of a HOOK.md's keys: those of all kinds, then
+// those of each.
+func keyReference() string {
+	var b strings.Builder
+	group := func(title string, kind hook.Kind) {
+		fmt.Fprintf(&b, "%s\n\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n", title)
+		for _, k := range manifest.Keys() {
+			if kind == "" && k.Kinds == nil || slices.Contains(k.Kinds, kind) {
+				cell := strings.NewReplacer("|", `\|`).Replace
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, cell(k.Value), cell(k.Default), cell(k.Doc))
+			}
+		}
+		b.WriteString("\n")
+	}
+	group("Keys of every hook; `requires.bins` is `bins` in the table `[requires]`:", "")
+	for _, kind := range hook.Kinds() {
+		if slices.ContainsFunc(manifest.Keys(), func(k manifest.Key) bool { return slices.Contains(k.Kinds, kind) }) {
+			group(fmt.Sprintf("Keys of `type = %q`:", kind), kind)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
 // manifestKey is a key in the first cell of a row of the reference.
 var manifestKey = regexp.MustCompile("`\\[?([a-z_]+)\\]?`")
 

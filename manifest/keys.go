@@ -1,10 +1,6 @@
 package manifest
 
-import (
-	"slices"
-
-	"github.com/tenterhook/tenterhook/hook"
-)
+import "slices"
 
 // camelCase are the keys that have another spelling beside their own.
 var camelCase = map[string]string{
@@ -15,15 +11,6 @@ var camelCase = map[string]string{
 	"allowed_env_vars":  "allowedEnvVars",
 	"continue_on_block": "continueOnBlock",
 }
-
-// sharedKeys belong to hooks of every kind.
-var sharedKeys = []string{
-	"name", "description", "event", "events", "matcher", "if", "type", "timeout", "on_failure", "once", "priority",
-	"rewrites", "protocol", "enabled", "status_message", "env", "breaker", "requires",
-}
-
-// commandKeys belong to command hooks.
-var commandKeys = []string{"command", "args", "shell", "async", "async_rewake", "worker"}
 
 // runKeys have no effect on a rule, which starts nothing that could take long or
 // break.
@@ -38,47 +25,9 @@ var foreignKeys = []string{
 }
 
 var (
-	requiresKeys = newKeySet("bins", "any_bins", "envs", "env", "os", "config")
-	breakerKeys  = newKeySet("failures", "cooldown")
+	requiresKeys = newKeySet(append(tableKeys("requires"), "config")...) // config is another host's
+	breakerKeys  = newKeySet(tableKeys("breaker")...)
 )
-
-// param is a key that belongs to some kinds alone. It is kept as it is, under
-// the name that the protocol has for it.
-type param struct {
-	key   string
-	want  want
-	kinds []hook.Kind
-	must  []hook.Kind // the kinds that cannot do without
-}
-
-var params = []param{
-	{"url", wantText, kinds(hook.KindHTTP), kinds(hook.KindHTTP)},
-	{"headers", wantTexts, kinds(hook.KindHTTP), nil},
-	{"allowed_env_vars", wantList, kinds(hook.KindHTTP, hook.KindRule), nil},
-	{"method", wantText, kinds(hook.KindHTTP), nil},
-	{"server", wantText, kinds(hook.KindMCP), kinds(hook.KindMCP)},
-	{"tool", wantText, kinds(hook.KindMCP), kinds(hook.KindMCP)},
-	{"input", wantTable, kinds(hook.KindMCP), nil},
-	{"prompt", wantText, kinds(hook.KindPrompt, hook.KindAgent), kinds(hook.KindPrompt, hook.KindAgent)},
-	{"model", wantText, kinds(hook.KindPrompt, hook.KindAgent), nil},
-	{"schema", wantAny, kinds(hook.KindPrompt, hook.KindAgent), nil},
-	{"continue_on_block", wantFlag, kinds(hook.KindPrompt), nil},
-	{"hook", wantText, kinds(hook.KindPlugin), nil},
-	{"plugin", wantText, kinds(hook.KindPlugin), nil},
-	{"unless", wantWords, kinds(hook.KindRule), nil},
-	{"when", wantText, kinds(hook.KindRule), nil},
-	{"touches", wantWords, kinds(hook.KindRule), nil},
-	{"reads", wantWords, kinds(hook.KindRule), nil},
-	{"writes", wantWords, kinds(hook.KindRule), nil},
-	{"network", wantFlag, kinds(hook.KindRule), nil},
-	{"destructive", wantFlag, kinds(hook.KindRule), nil},
-	{"decision", wantText, kinds(hook.KindRule), nil},
-	{"reason", wantText, kinds(hook.KindRule), nil},
-	{"text", wantText, kinds(hook.KindRule), nil},
-	{"set", wantTexts, kinds(hook.KindRule), nil},
-}
-
-func kinds(ks ...hook.Kind) []hook.Kind { return ks }
 
 // name is the key under which a param is kept.
 func (p param) name() string {

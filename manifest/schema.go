@@ -2,7 +2,9 @@ package manifest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -12,7 +14,7 @@ import (
 func Schema() json.RawMessage {
 	properties := make(map[string]any)
 	for _, key := range knownKeys.list {
-		properties[key] = schemaOf(key)
+		properties[key] = described(key, schemaOf(key))
 	}
 	data, err := json.MarshalIndent(map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The frontmatter of a HOOK.md",
@@ -25,6 +27,17 @@ func Schema() json.RawMessage {
 }
 
 type object = map[string]any
+
+// described adds to a key's schema what the reference says about it.
+func described(key string, schema object) object {
+	i := slices.IndexFunc(keyTable, func(k Key) bool { return k.Name == key || camelCase[k.Name] == key })
+	if i < 0 || schema["description"] != nil {
+		return schema
+	}
+	schema = maps.Clone(schema)
+	schema["description"] = strings.ReplaceAll(keyTable[i].Doc, "`", "")
+	return schema
+}
 
 var (
 	textSchema  = object{"type": "string"}
