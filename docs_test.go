@@ -147,6 +147,7 @@ func keyReference() string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
 // manifestKey is a key in the first cell of a row of the reference.
 var manifestKey = regexp.MustCompile("`\\[?([a-z_]+)\\]?`")
 
