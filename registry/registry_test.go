@@ -70,7 +70,10 @@ func bash(command string) hook.PreToolUse {
 	return hook.PreToolUse{ToolName: "Bash", ToolInput: raw}
 }
 
-func commandOf(t testing.TB, raw json.RawMessage) string {
+func commandOf(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, raw json.RawMessage) string {
 	t.Helper()
 	var in struct{ Command string }
 	if err := json.Unmarshal(raw, &in); err != nil {
