@@ -91,6 +91,10 @@ func (e notAFileError) Error() string {
 	return "a device, not a file"
 }
 
+// CodeUnreadable is the code of a diagnostic about a file or folder that is there
+// and that the system did not let this process read.
+const CodeUnreadable = "unreadable"
+
 // explain makes a diagnostic of why something could not be read.
 func explain(path string, err error) hook.Diagnostic {
 	d := hook.Diagnostic{Severity: hook.SeverityError, Path: path}
@@ -112,9 +116,9 @@ func explain(path string, err error) hook.Diagnostic {
 	case errors.Is(err, fs.ErrNotExist):
 		d.Code, d.Message = "missing", "there is no such file"
 	case errors.Is(err, fs.ErrPermission):
-		d.Code, d.Message, d.Hint = "unreadable", "cannot be read: permission denied", "let the user who runs the agent read it"
+		d.Code, d.Message, d.Hint = CodeUnreadable, "cannot be read: permission denied", "let the user who runs the agent read it"
 	default:
-		d.Code, d.Message, d.Hint = "unreadable", "cannot be read: "+reason(err), "mend it, or remove it"
+		d.Code, d.Message, d.Hint = CodeUnreadable, "cannot be read: "+reason(err), "mend it, or remove it"
 	}
 	return d
 }

@@ -120,7 +120,7 @@ func (t *osTree) dangles(path string) bool {
 // folder; where it refuses one, the path is resolved and judged by its end.
 func (t *osTree) open(path string) (*os.File, error) {
 	file, err := t.hooks.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || exhausted(err) {
 		return file, err
 	}
 	full := filepath.Join(t.dir, filepath.FromSlash(path))
@@ -140,6 +140,12 @@ func (t *osTree) open(path string) (*os.File, error) {
 	}
 	defer root.Close()
 	return root.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+}
+
+// exhausted reports whether the system ran out of something, which says nothing
+// of the file.
+func exhausted(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
 // errEscapes says that a link leads out of the scope's directory.

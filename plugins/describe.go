@@ -1,11 +1,16 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -40,7 +45,11 @@ func (h *Host) Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic) {
 	for _, one := range found {
 		here[one.path] = true
 	}
-	for _, path := range lock.Binaries() {
+	gone := lock.Binaries()
+	if lock == noLock { // a lock that is lost has not unlocked anything
+		gone = h.describedPaths()
+	}
+	for _, path := range gone {
 		if filepath.Dir(path) == dir && !here[path] {
 			found = append(found, binary{nameIn(path), path}) // it is gone, and its hooks are not
 		}
@@ -73,10 +82,16 @@ func strangeEvents(hooks []*hook.Hook) []hook.Diagnostic {
 func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Problem) {
 	_, wrong := h.approval(one.path)
 	sum, _ := h.digests.of(one.path)
-	if pin, locked := lock.Pin(one.path); locked {
+	pin, locked := lock.Pin(one.path)
+	if locked {
 		sum = pin.SHA256
 	}
 	d, p := h.recall(one.path, sum)
+	if p != nil { // other bytes, or none: a guard that was there has not vanished
+		if last, unknown := h.recall(one.path, h.lastDescribed(one.path)); unknown == nil {
+			d, wrong, p = last, cmp.Or(wrong, p), nil
+		}
+	}
 	if p != nil {
 		if wrong != nil && wrong.Code != CodeUnlocked { // the graver trouble
 			p = wrong
@@ -84,11 +99,15 @@ func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Pro
 		if p.Code == CodeNew {
 			p.Reason = fmt.Sprintf("nobody asked the plugin of package %s yet which hooks it has", wire.FirstLine(pkg))
 		}
+		if locked || p.Err != nil || wrong != nil && wrong.Code == CodeLock {
+			return []*hook.Hook{unknownHooks(one, p)}, p
+		}
 		return nil, p
 	}
 	hooks, err := wire.Hooks(one.name, d)
 	if err != nil {
-		return nil, undescribed(one.path, err)
+		p := undescribed(one.path, err)
+		return []*hook.Hook{unknownHooks(one, p)}, p
 	}
 	for _, hk := range hooks {
 		hk.Scope = hook.ScopePlugin
@@ -97,6 +116,15 @@ func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Pro
 		hk.Source = hook.Source{Path: one.path, Dir: dir, Root: dir}
 	}
 	return hooks, wrong
+}
+
+// unknownHooks stands for the hooks of a plugin that has some, or may have, and
+// of which nothing can be read: it blocks what it could have blocked.
+func unknownHooks(one binary, p *Problem) *hook.Hook {
+	dir := filepath.Dir(one.path)
+	return &hook.Hook{Name: one.name, Kind: hook.KindPlugin, State: hook.StateInvalid, OnFailure: hook.FailureBlock,
+		Why:    "which hooks it has is unknown, so it blocks: " + p.Reason,
+		Source: hook.Source{Path: one.path, Dir: dir, Root: dir}}
 }
 
 // Learn starts the plugins of a package's folder, asks what hooks they have, and
@@ -175,7 +203,7 @@ func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.Describe
 	if _, err := wire.Hooks(one.name, d); err != nil {
 		return nil, undescribed(one.path, err)
 	}
-	if err := h.keepDescription(sum, d); err != nil {
+	if err := errors.Join(h.keepDescription(sum, d), h.keepDescribed(one.path, sum)); err != nil {
 		return nil, about(CodeState, h.descriptionPath(sum), err, "make the state folder writable for this user")
 	}
 	return d, nil
@@ -194,6 +222,57 @@ func (h *Host) keepDescription(sum string, d *proto.DescribeResponse) error {
 		return err
 	}
 	return writeFile(h.descriptionPath(sum), data)
+}
+
+// describedAt says which bytes of a plugin described themselves last.
+type describedAt struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+func (h *Host) keepDescribed(path, sum string) error {
+	data, err := json.Marshal(describedAt{path, sum})
+	if err != nil {
+		return err
+	}
+	return writeFile(h.describedFile(path), data)
+}
+
+// lastDescribed is the digest of the plugin's bytes that described themselves
+// last, "" = none did.
+func (h *Host) lastDescribed(path string) string {
+	at, err := readDescribed(h.describedFile(path))
+	if err != nil || at.Path != path {
+		return ""
+	}
+	return at.SHA256
+}
+
+// describedPaths are the plugins that ever described themselves, in order.
+func (h *Host) describedPaths() []string {
+	dir := filepath.Dir(h.describedFile(""))
+	files, _ := os.ReadDir(dir) // without it nothing is known of any
+	var paths []string
+	for _, f := range files {
+		if at, err := readDescribed(filepath.Join(dir, f.Name())); err == nil {
+			paths = append(paths, at.Path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+func readDescribed(file string) (at describedAt, err error) {
+	const most = 64 << 10
+	data, err := readFile(file, most)
+	if err != nil {
+		return at, err
+	}
+	return at, json.Unmarshal(data, &at)
+}
+
+func (h *Host) describedFile(path string) string {
+	return filepath.Join(h.options.StateDir, "plugins", "describe", "paths", fmt.Sprintf("%x.json", sha256.Sum256([]byte(path))))
 }
 
 // recall is what the plugin with this digest said of itself.

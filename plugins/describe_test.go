@@ -3,6 +3,7 @@ package plugins
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -100,5 +101,61 @@ func TestDamagedLockApprovesNothing(t *testing.T) {
 		}
 		_, _, err := b.call(do{Do: "version"})
 		expectCode(t, err, CodeLock)
+	}
+}
+
+// A plugin whose binary changed keeps its hooks, which fail, although the lock is
+// gone or unusable: nothing else would say that there is a guard.
+func TestChangedPluginKeepsItsHooksWithoutALock(t *testing.T) {
+	spoil := map[string]func(b *bench, lock string) error{
+		"gone":    func(_ *bench, lock string) error { return os.Remove(lock) },
+		"damaged": func(_ *bench, lock string) error { return os.WriteFile(lock, []byte("{"), 0o600) },
+		"others":  func(_ *bench, lock string) error { return os.Chmod(lock, 0o666) },
+	}
+	for name, spoil := range spoil {
+		for _, binary := range []string{"changed", "gone"} {
+			b := newBench(t)
+			path := b.install("fault", "good")
+			if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(b, b.host.options.LockFile); err != nil {
+				t.Fatal(err)
+			}
+			if binary == "changed" {
+				b.install("fault", "second")
+			} else if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			hooks, notes := b.open().Describe("guard", b.dir)
+			if len(hooks) != 1 || hooks[0].Name != "fault" || hooks[0].OnFailure != hook.FailureBlock || hooks[0].Matcher != "Bash" || len(notes) == 0 {
+				t.Errorf("lock %s, binary %s: %v %v", name, binary, hooks, codesOf(notes))
+			}
+		}
+	}
+}
+
+// If the descriptions are lost too, a hook that blocks every event stands for what
+// the lock approves, or may approve. A plugin that was never approved has no say.
+func TestApprovedPluginOfUnknownHooksBlocks(t *testing.T) {
+	for name, spoil := range map[string]func(b *bench) error{
+		"no descriptions": func(*bench) error { return nil },
+		"a damaged lock":  func(b *bench) error { return os.WriteFile(b.host.options.LockFile, []byte("{"), 0o600) },
+	} {
+		b := newBench(t)
+		b.install("fault", "good")
+		if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(b.state, "plugins", "describe")); err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(b); err != nil {
+			t.Fatal(err)
+		}
+		hooks, notes := b.open().Describe("guard", b.dir)
+		if len(hooks) != 1 || hooks[0].State != hook.StateInvalid || hooks[0].Event != "" || hooks[0].OnFailure != hook.FailureBlock || len(notes) == 0 {
+			t.Errorf("%s: %v %v", name, hooks, codesOf(notes))
+		}
 	}
 }

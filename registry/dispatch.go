@@ -54,6 +54,7 @@ type slot struct {
 	result  hook.Result
 	judged  []byte // the payload that it answered to last, or that it made; nil = it was not asked
 	rewrote bool   // it has rewritten the input, which it may do once
+	unused  bool   // what it answered is about a rewrite of its own that does not count
 }
 
 func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Progress)) (out *hook.Outcome, err error) {
@@ -108,18 +109,23 @@ func (d *dispatch) take(picked []pick) {
 	d.slots = make([]slot, 0, len(picked))
 	for _, p := range picked {
 		if p.concerned {
-			d.slots = append(d.slots, slot{pick: p, result: p.skipped()})
+			d.slots = append(d.slots, slot{pick: p, result: p.skipped(d.in.Event())})
 		}
 	}
 }
 
 // skipped is the result of a hook that does not run, and the zero Result of one
 // that does.
-func (p *pick) skipped() hook.Result {
+func (p *pick) skipped(event hook.Event) hook.Result {
 	if p.run {
 		return hook.Result{}
 	}
-	return hook.Result{Hook: p.hook, Status: hook.StatusSkipped, Failure: p.failure, Reason: p.why + ": " + p.detail, Hint: p.hint}
+	h := p.hook
+	if h.Event == "" { // it could be about any event, and its failure is about this one
+		own := *h
+		own.Event, h = event, &own
+	}
+	return hook.Result{Hook: h, Status: hook.StatusSkipped, Failure: p.failure, Reason: p.why + ": " + p.detail, Hint: p.hint}
 }
 
 // background reports whether nothing waits for the hook.
@@ -291,7 +297,7 @@ func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
 
 // runOne runs one hook on the input as it is now.
 func (d *dispatch) runOne(ctx context.Context, s *slot) {
-	s.judged = d.wire
+	s.judged, s.unused = d.wire, false
 	d.tell(Progress{Hook: s.hook, Phase: PhaseStarted})
 	result := d.ask(ctx, s)
 	result.Turn = d.turn

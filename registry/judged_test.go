@@ -271,3 +271,21 @@ func TestBackgroundHookIsStartedWithTheFinalInput(t *testing.T) {
 		}
 	})
 }
+
+// A rewriter approves what it made of the input, and not the input itself: not if
+// its second rewrite is refused, nor if another hook's rewrite wins.
+func TestAllowBesideARewriteThatDoesNotCountIsVoid(t *testing.T) {
+	allows := answer(&hook.Output{Verdict: hook.Allow, UpdatedInput: bash("pwd").ToolInput})
+	reg := open(t, only())
+	on(t, reg, "a-declared", allows, rewrites)
+	on(t, reg, "b-back", into("ls"))
+	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.NoOpinion || commandOf(t, out.UpdatedInput) != "ls" {
+		t.Errorf("refused: %v %s", out.Verdict, out.UpdatedInput)
+	}
+	reg = open(t, only())
+	on(t, reg, "a-undeclared", allows)
+	on(t, reg, "b-same", into("ls"))
+	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.NoOpinion || commandOf(t, out.UpdatedInput) != "ls" {
+		t.Errorf("lost: %v %s", out.Verdict, out.UpdatedInput)
+	}
+}

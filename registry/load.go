@@ -159,8 +159,13 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 			hooks, notes = nil, []hook.Diagnostic{*failed}
 		}
 		l.notes = append(l.notes, notes...)
-		if closedFolder(notes, s.Dir) != nil {
-			for _, d := range last.unseenPlugins(s) {
+		if bad := closedFolder(notes, s.Dir); bad != nil {
+			kept := last.unseenPlugins(s)
+			if len(kept) == 0 {
+				f := &discovery.Found{Scope: s, Name: s.Package, Path: s.Dir, Problem: bad}
+				kept = []*definition{define(f)}
+			}
+			for _, d := range kept {
 				l.definitions, l.notes = append(l.definitions, d), append(l.notes, d.notes...)
 			}
 			continue
@@ -198,10 +203,23 @@ func define(f *discovery.Found) *definition {
 	if f.Problem != nil {
 		d.problem = f.Problem.Message
 		d.hooks = []*hook.Hook{manifest.Broken(src, *f.Problem)}
+		blockIfLost(d.hooks, f.Problem)
 	} else {
 		d.hooks, d.notes = manifest.Parse(src, f.Data)
 	}
 	return d
+}
+
+// blockIfLost makes what stands for definitions that the system could not read
+// block what they could have blocked: their on_failure is unknown. The system may
+// have run out of something, such as descriptors, and that switches no guard off.
+func blockIfLost(hooks []*hook.Hook, problem *hook.Diagnostic) {
+	if problem.Code != discovery.CodeUnreadable {
+		return
+	}
+	for _, h := range hooks {
+		h.OnFailure, h.Why = hook.FailureBlock, h.Why+"; its on_failure is unknown, so it blocks"
+	}
 }
 
 // loadConfigs reads the config files of all places.
@@ -251,7 +269,7 @@ func (r *Registry) insteadOfConfigs(last *memory, place configPlace, owners *tru
 			return kept
 		}
 	}
-	if bad.Path == place.Scope.Dir {
+	if bad.Path == place.Scope.Dir && bad.Code != discovery.CodeUnreadable {
 		return nil
 	}
 	f := &discovery.ConfigFile{Scope: place.Scope, Product: place.Product, Path: bad.Path, Problem: bad}

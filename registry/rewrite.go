@@ -30,7 +30,7 @@ func (d *dispatch) adopt(ctx context.Context) bool {
 	}
 	results := make([]hook.Result, len(who))
 	for i, at := range who {
-		d.slots[at].rewrote = true
+		d.slots[at].rewrote, d.slots[at].unused = true, true
 		results[i] = d.slots[at].result
 	}
 	return d.adoptInput(&d.slots[who[hook.LastRewrite(event, results)]])
@@ -43,6 +43,7 @@ func (d *dispatch) refuseSecond(s *slot) bool {
 		return false
 	}
 	if !sameJSON(s.result.Output.UpdatedInput, d.toolInput()) {
+		s.unused = true
 		d.note(hook.SeverityWarning, "second_rewrite", s.hook,
 			"it rewrote the input again after another hook's rewrite; the second rewrite is refused",
 			"declare rewrites = true, so that rewrites run one after the other")
@@ -55,6 +56,7 @@ func (d *dispatch) refuseSecond(s *slot) bool {
 
 func (d *dispatch) adoptInput(s *slot) bool {
 	before := d.wire
+	s.unused = false
 	d.in, _ = hook.WithToolInput(d.in, s.result.Output.UpdatedInput)
 	d.author = s.declaredEntry()
 	if !d.encode() {
@@ -89,7 +91,7 @@ func (d *dispatch) selectAgain() {
 		}
 		i, ok := at[p.declaredEntry()]
 		if !ok {
-			d.slots = append(d.slots, slot{pick: p, result: p.skipped()})
+			d.slots = append(d.slots, slot{pick: p, result: p.skipped(d.in.Event())})
 			continue
 		}
 		s := &d.slots[i]
@@ -98,9 +100,9 @@ func (d *dispatch) selectAgain() {
 		case p.run && s.judged == nil:
 			s.result = hook.Result{}
 		case !p.run && s.judged == nil:
-			s.result = p.skipped()
+			s.result = p.skipped(d.in.Event())
 		case !p.run && p.declaredEntry() != d.author:
-			s.answer(p.skipped())
+			s.answer(p.skipped(d.in.Event()))
 		}
 	}
 	slices.SortStableFunc(d.slots, func(a, b slot) int { return compareEntries(a.entry, b.entry) })
@@ -134,12 +136,12 @@ func (d *dispatch) adoptOutputs(ctx context.Context, who []int) bool {
 
 // stale reports whether a hook's answer is not about the final input: the hook
 // judged another, or this one does not concern it. A rewriter's answer is about
-// what it made of the input.
+// what it made of the input, and approves nothing else.
 func (d *dispatch) stale(s *slot) bool {
 	if s.judged == nil || s.declaredEntry() == d.author {
 		return false
 	}
-	return !s.concerned || !bytes.Equal(s.judged, d.wire)
+	return s.unused || !s.concerned || !bytes.Equal(s.judged, d.wire)
 }
 
 // refused reports whether the call is denied already, or the agent stopped.
