@@ -136,7 +136,7 @@ func (l *locator) lookUp(name string) (string, bool) {
 	case filepath.IsAbs(name):
 		return name, true
 	case isPath(name):
-		return l.dir + string(filepath.Separator) + name, true
+		return l.dir + string(filepath.Separator) + strings.TrimPrefix(name, "./"), true
 	}
 	return l.env.lookPath(name)
 }
