@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -132,16 +134,17 @@ func (r *reply) settleRewrite() {
 
 // nativeInput gives a tool's input its agent's own keys back.
 func (r *reply) nativeInput(input json.RawMessage) json.RawMessage {
-	back := make(map[string]string)
+	name, _, _ := toolOf(r.in)
 	var before []hook.Member
 	if len(r.said.Input) > 0 {
-		before, _ = hook.Members(r.said.Input)
+		before, _ = hook.Members(r.said.Input) // Decode read them already
 	}
-	for from, to := range r.agent.tools[cmp.Or(r.said.Tool, "")].keys {
-		if old, taken := back[to]; taken && (hasKey(before, old) || !hasKey(before, from)) {
-			continue // of several old keys, the one that the call used
+	keys := r.agent.tools[cmp.Or(r.said.Tool, name)].keys
+	back := make(map[string]string)
+	for _, from := range slices.Sorted(maps.Keys(keys)) {
+		if _, taken := back[keys[from]]; !taken || hasKey(before, from) { // of several old keys, the one that the call used
+			back[keys[from]] = from
 		}
-		back[to] = from
 	}
 	if renamed := renameKeys(input, back); renamed != nil {
 		return renamed

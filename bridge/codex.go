@@ -17,6 +17,7 @@ var codex = Agent{
 		hook.EventPostCompact, hook.EventSessionEnd),
 	tools: map[string]tool{
 		"exec_command": {"Bash", map[string]string{"cmd": "command"}}, "shell": {"Bash", nil}, "shell_command": {"Bash", nil},
+		"apply_patch": {"Edit", nil},
 		"spawn_agent": {"Agent", map[string]string{"message": "prompt"}},
 		"view_image":  {"Read", map[string]string{"path": "file_path"}},
 	},
@@ -30,7 +31,7 @@ var codex = Agent{
 		Feedback: {Partly, "it replaces the tool's result"}, AfterContext: {Level: Yes},
 		Result: {Partly, "as feedback in its place"}, KeepWorking: {Yes, "the registry's limit of continuations applies; it has none of its own"},
 		StopAfter: {Level: No, Note: "it replaces the tool's result"}, Messages: {Level: Yes}, MCPTools: {Level: Yes}, Subagents: {Level: Yes},
-		AllTools:     {Level: No, Note: "what write_stdin types into a running shell reaches no hook"},
+		AllTools:     {Level: No, Note: "what write_stdin types into a running shell reaches no hook; the files of an apply_patch in a shell line are judged as Write and Edit"},
 		FailsClosed:  {Partly, "not if its own time limit ends the entry, and not if the shell itself is killed"},
 		HooksSurvive: {Level: No, Note: "a project's [features] hooks = false, or an entry in front of ours, switches them off"},
 	},

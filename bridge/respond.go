@@ -41,8 +41,3 @@ func (a *Agent) Respond(event string, stdin []byte, caller Caller, held []string
 	answer.Held = append(held, answer.Held...)
 	return answer
 }
-
-// decideAll asks about an input and about all that it implies.
-func (a *Agent) decideAll(in hook.Input, decide func(hook.Input) (*hook.Outcome, error)) (*hook.Outcome, error) {
-	return decide(in)
-}

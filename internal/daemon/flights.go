@@ -49,7 +49,11 @@ func eventOf(agent *bridge.Agent, call *client.Call, in hook.Input) event {
 	if key := agent.CallKey(in); key != "" {
 		return event{key, true, call.Began}
 	}
-	return event{fmt.Sprintf("%s\x00%s\x00%x", agent.Name, in.Event(), sha256.Sum256(call.Stdin)), false, call.Began}
+	said, err := hook.Encode(in, in.Common()) // one call may stand for several inputs
+	if err != nil {
+		said = call.Stdin
+	}
+	return event{fmt.Sprintf("%s\x00%s\x00%x", agent.Name, in.Event(), sha256.Sum256(said)), false, call.Began}
 }
 
 // join returns the outcome of decide, or that of a call about the same event. A
