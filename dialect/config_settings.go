@@ -17,6 +17,7 @@ type Settings struct {
 	AllowedHTTPHookURLs       []string
 	HTTPHookAllowedEnvVars    []string
 	AllowLocalHTTPHookTargets *bool
+	SelfProtection            *bool // the hooks of registry.Options.Guards run; nil = they do
 	DefaultOnFailure          hook.FailurePolicy
 	Disabled                  []string // IDs of hooks
 	MaxAsync                  int      // hooks in the background at once
@@ -68,7 +69,7 @@ type ModelSettings struct {
 // settingKeys are the keys of our own settings.
 var settingKeys = []string{
 	"disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
-	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "hooks",
+	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "self_protection", "hooks",
 }
 
 // settings reads the keys at the top of a settings file, in snake_case or in
@@ -90,6 +91,7 @@ func (r *configReader) settings(doc *node) {
 	s.HTTPHookAllowedEnvVars = e.strings("http_hook_allowed_env_vars")
 	s.AllowLocalHTTPHookTargets = e.choice("allow_local_http_hook_targets")
 	if r.p == &tenterhookConfig {
+		s.SelfProtection = e.choice("self_protection")
 		words := []string{string(hook.FailureContinue), string(hook.FailureBlock)}
 		s.DefaultOnFailure = hook.FailurePolicy(e.word("default_on_failure", words))
 		s.Disabled = e.strings("disabled")

@@ -62,6 +62,13 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 		return nil, errors.Join(fmt.Errorf("open hooks: %w", err), r.closeHandlers())
 	}
 	g := r.arrange(l)
+	for _, guard := range opts.Guards {
+		h, err := inProcessHook(guard, hook.KindCallback, hook.ScopeManaged)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open hooks: %w", err), r.closeHandlers())
+		}
+		r.inProc = append(r.inProc, r.prepare(&g.policy, h))
+	}
 	r.async = newPool(r, opts.maxAsync(&g.policy))
 	r.done, r.end = context.WithCancel(context.Background())
 	r.swap(g)

@@ -69,6 +69,11 @@ type Options struct {
 	// longer than 5 s.
 	ToolSchema func(tool string) json.RawMessage
 
+	// Guards are in-process hooks in the place of managed ones, for a host that
+	// protects itself: no settings switch them off but self_protection = false of
+	// the managed, the user and the named scopes.
+	Guards []*hook.Hook
+
 	// MaxParallel bounds the hooks that run side by side, over all
 	// dispatches; 0 = 32 or four for each processor, whichever is more.
 	MaxParallel int
@@ -107,6 +112,7 @@ func (o Options) withDefaults() Options {
 	o.Without = slices.Clone(o.Without)
 	o.Env = slices.Clone(o.Env)
 	o.Approvals = slices.Clone(o.Approvals)
+	o.Guards = slices.Clone(o.Guards)
 	o.Compat = slices.Clone(o.Compat)
 	o.Handlers = maps.Clone(o.Handlers)
 	o.MaxParallel = cmp.Or(max(o.MaxParallel, 0), max(32, 4*runtime.GOMAXPROCS(0)))

@@ -23,6 +23,7 @@ type policy struct {
 	breakers    []breakerDefaults
 	disabled    map[string][]reach
 	failBlock   []reach // default_on_failure = "block"
+	unprotected string  // the file that decides about self_protection
 }
 
 // reach is a word of a settings file, and whose hooks it is about.
@@ -135,6 +136,9 @@ func (p *policy) open(c *configFile) {
 	if p.AllowLocalHTTPHookTargets == nil {
 		p.AllowLocalHTTPHookTargets = s.AllowLocalHTTPHookTargets
 	}
+	if p.SelfProtection == nil && s.SelfProtection != nil {
+		p.SelfProtection, p.unprotected = s.SelfProtection, c.path
+	}
 	p.MaxAsync = cmp.Or(p.MaxAsync, s.MaxAsync)
 	if s.Breaker != (hook.BreakerSettings{}) {
 		p.breakers = append(p.breakers, breakerDefaults{reach{c.scope.Scope, c.path}, s.Breaker})
@@ -179,6 +183,7 @@ func (c *configFile) overreach() []hook.Diagnostic {
 		"http_hook_allowed_env_vars":    s.HTTPHookAllowedEnvVars != nil,
 		"allow_local_http_hook_targets": s.AllowLocalHTTPHookTargets != nil,
 		"max_async":                     s.MaxAsync != 0,
+		"self_protection":               s.SelfProtection != nil,
 		"breaker":                       s.Breaker != hook.BreakerSettings{},
 		"mcp_servers":                   len(s.MCPServers) > 0,
 		"model":                         s.Model != dialect.ModelSettings{},
@@ -237,6 +242,9 @@ func (p *policy) unknownIDs(definitions []*definition) []hook.Diagnostic {
 // gate says why a hook is switched off, "" if it is not.
 func (r *Registry) gate(p *policy, h *hook.Hook) string {
 	if inProcess(h) {
+		if h.Scope == hook.ScopeManaged && p.SelfProtection != nil && !*p.SelfProtection {
+			return "it is switched off (self_protection in " + p.unprotected + ")"
+		}
 		return ""
 	}
 	if r.off != "" && (h.Scope != hook.ScopeManaged || p.mayBeOff) {

@@ -134,7 +134,7 @@ func (r *Registry) publish(g *generation) {
 func (r *Registry) resettled(p *policy, entries []*entry) []*entry {
 	entries = slices.Clone(entries)
 	for i, e := range entries {
-		if h := p.settled(e.declared); h.OnFailure != e.hook.OnFailure || h.Breaker != e.hook.Breaker {
+		if h := p.settled(e.declared); h.OnFailure != e.hook.OnFailure || h.Breaker != e.hook.Breaker || h.Scope == hook.ScopeManaged {
 			entries[i] = r.prepare(p, e.declared)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -82,6 +84,8 @@ func (a *app) root() *cobra.Command {
 			}
 			return cmd.Help()
 		},
+
+		PersistentPreRunE: a.refuseAgents,
 	}
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version, the commit and the version of Go")
 	root.SetIn(a.In)
@@ -188,7 +192,9 @@ func commandNames(cmd *cobra.Command) []string {
 
 // open loads the registry that the flags describe.
 func (a *app) open(ctx context.Context) (*registry.Registry, error) {
-	return tenterhook.Open(ctx, a.opts)
+	opts := a.opts
+	opts.Guards = daemon.Guards(os.Environ())
+	return tenterhook.Open(ctx, opts)
 }
 
 // complain prints an error for a person, or as JSON.

@@ -69,7 +69,8 @@ func (a *agents) note(name string, p ancestry.Process) {
 	}
 }
 
-// below returns the agent that a process descends from.
+// below returns the agent that a process descends from. While an agent runs, a
+// command whose parent has ended, and that no terminal belongs to, may be its.
 func (a *agents) below(chain []ancestry.Process) (agent string, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,5 +81,39 @@ func (a *agents) below(chain []ancestry.Process) (agent string, ok bool) {
 			}
 		}
 	}
+	if ancestry.Orphan(chain) {
+		for _, k := range a.known {
+			if p := ancestry.Of(k.PID); len(p) > 0 && p[0].Start == k.Start {
+				return k.Agent + ", or nobody: its parent has ended", true
+			}
+		}
+	}
 	return "", false
+}
+
+// markers are variables that agents set for the commands that they run.
+var markers = []struct{ variable, agent string }{
+	{"CLAUDECODE", "claude"}, {"CLAUDE_CODE_CHILD_SESSION", "claude"}, {"GEMINI_CLI", "gemini"}, {"QWEN_CODE", "qwen"},
+	{"QWEN_CODE_SESSION_ID", "qwen"}, {"COPILOT_CLI", "copilot"}, {"CODEX_SANDBOX", "codex"}, {"CODEX_SANDBOX_NETWORK_DISABLED", "codex"},
+	{"CODEX_THREAD_ID", "codex"}, {"OPENCODE", "opencode"}, {"CLINE_ACTIVE", "cline"}, {"PI_CODING_AGENT", "pi"}, {"AI_AGENT", "an agent"},
+}
+
+// StartedBy returns the agent that started this process: one of those that hook
+// entries came from is among its ancestors, or the environment says so. It
+// returns "" where no agent has hooks of ours, and for a person's own command.
+func StartedBy(env []string) string {
+	if !protection(env).Active() {
+		return ""
+	}
+	for _, m := range markers {
+		if lookup(env, m.variable) != "" {
+			return m.agent + ", by " + m.variable
+		}
+	}
+	place, err := Place(env)
+	if err != nil {
+		return ""
+	}
+	agent, _ := openAgents(place).below(ancestry.Of(os.Getpid()))
+	return agent
 }

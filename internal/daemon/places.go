@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/protect"
 )
 
 // places are the directories that a caller's environment means, as the command
@@ -42,6 +44,25 @@ func lookup(env []string, name string) string {
 		}
 	}
 	return ""
+}
+
+// protection is what an environment's agents must not change.
+func protection(env []string) *protect.Protection {
+	p := placesOf(env)
+	dirs := protect.Dirs{Home: p.home, Config: p.config, Data: p.data, State: p.state}
+	if place, err := Place(env); err == nil {
+		dirs.Run = place.Dir
+	}
+	return protect.New(dirs)
+}
+
+// Guards are the hooks that protect what is installed, for a registry of an
+// environment; none if nothing is.
+func Guards(env []string) []*hook.Hook {
+	if p := protection(env); p.Active() {
+		return []*hook.Hook{p.Guard()}
+	}
+	return nil
 }
 
 // Place is where the daemon of an environment is found.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/protect"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -174,6 +176,25 @@ func (rs *registries) workspaces() []string {
 	return list
 }
 
+// unprotected says why self-protection is switched off, "" if it is not.
+func (rs *registries) unprotected() string {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for _, s := range rs.order {
+		select {
+		case <-s.ready:
+		default:
+			continue
+		}
+		for _, l := range s.List() {
+			if l.Hook.ID == hook.ScopeManaged.String()+"/"+protect.Name && l.State == hook.StateDisabled {
+				return l.Why
+			}
+		}
+	}
+	return ""
+}
+
 // close ends all registries. Calls must be over.
 func (rs *registries) close() error {
 	rs.mu.Lock()
@@ -195,6 +216,7 @@ func (d *Decider) options(key registryKey, env []string) registry.Options {
 	if p.data != "" {
 		opts.PluginsDir = filepath.Join(p.data, "plugins")
 	}
+	opts.Guards = []*hook.Hook{protection(env).Guard()}
 	opts.OnAsync = func(a registry.AsyncResult) { d.deliver(key.agent, a) }
 	return opts
 }

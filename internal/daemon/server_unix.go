@@ -341,12 +341,24 @@ func (s *server) status() Status {
 	st := Status{PID: os.Getpid(), Version: Version(), Program: program, Socket: s.place.Socket, Started: s.began,
 		Calls: s.calls.Load(), UnderWay: s.deciding.Load(), Waiting: s.queued.Load(), Sessions: s.decider.sessions.count(),
 		Workspaces: s.decider.registries.workspaces(), RSS: residentSize()}
+	st.Protection = s.protection()
 	return st
+}
+
+// protection says whether agents are kept from changing their guards.
+func (s *server) protection() string {
+	if !protection(s.opts.Env).Active() {
+		return "off: nothing is installed"
+	}
+	if why := s.decider.registries.unprotected(); why != "" {
+		return "off: " + why
+	}
+	return "on"
 }
 
 // stop ends the daemon for a person. An agent must not end its guards.
 func (s *server) stop(c *net.UnixConn, pid int) {
-	if agent, ok := s.decider.agents.below(ancestry.Of(pid)); ok && false {
+	if agent, ok := s.decider.agents.below(ancestry.Of(pid)); ok && protection(s.opts.Env).Active() {
 		s.log.Warn("refused to end for an agent", "agent", agent, "pid", pid)
 		s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{1}, nil,
 			[]byte("the command was started by an agent ("+agent+"), which must not end its guards: run it in a terminal of your own")))

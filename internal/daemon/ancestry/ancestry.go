@@ -75,3 +75,17 @@ func Agent(entry []Process) (Process, bool) {
 func (p Process) runsLine() bool {
 	return len(p.Argv) > 1 && strings.HasPrefix(p.Argv[1], "-") && !strings.HasPrefix(p.Argv[1], "--") && strings.Contains(p.Argv[1], "c")
 }
+
+// Orphan reports whether whoever started a process has ended: nothing but shells
+// without a terminal is above it.
+func Orphan(chain []Process) bool {
+	if len(chain) == 0 || chain[0].TTY {
+		return false
+	}
+	for _, p := range chain[1:] {
+		if p.PID > 1 && !p.IsShell() {
+			return false
+		}
+	}
+	return chain[len(chain)-1].PID == 1
+}

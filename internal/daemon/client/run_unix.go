@@ -17,8 +17,11 @@ import (
 // Main answers one hook entry, "tenterhook-bridge AGENT EVENT", and ends the
 // process. It returns only to its tests' helpers: never.
 func Main(args []string) {
+	if len(args) == 3 && args[0] == "--direct" {
+		direct(args[1], args[2])
+	}
 	if len(args) != 2 {
-		os.Stderr.WriteString("usage: tenterhook-bridge AGENT EVENT\n" +
+		os.Stderr.WriteString("usage: tenterhook-bridge [--direct] AGENT EVENT\n" +
 			"It hands a hook call of an agent to the tenterhook daemon; 'tenterhook install' writes the entries that run it.\n")
 		os.Exit(usageCode(args))
 	}
@@ -29,6 +32,16 @@ func Main(args []string) {
 		}
 	}()
 	e.run()
+}
+
+// direct becomes the tenterhook beside this program, which decides alone.
+func direct(agent, event string) {
+	program, err := sibling()
+	if err == nil {
+		err = syscall.Exec(program, []string{program, "bridge", agent, event}, os.Environ())
+	}
+	e := entry{agent: agent, event: event}
+	e.giveUp(err.Error())
 }
 
 // usageCode blocks unless the event is known to be an observer: an entry that

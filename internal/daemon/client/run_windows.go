@@ -12,6 +12,9 @@ import (
 // Main answers one hook entry and ends the process. There is no daemon on
 // Windows: the tenterhook beside this program decides in a process of its own.
 func Main(args []string) {
+	if len(args) == 3 && args[0] == "--direct" {
+		args = args[1:]
+	}
 	if len(args) != 2 {
 		os.Stderr.WriteString("usage: tenterhook-bridge AGENT EVENT\n")
 		os.Exit(2)

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/protect"
+)
+
+// harmless are flags with which a command that changes something only shows it.
+var harmless = []string{"list", "dry-run"}
+
+// refuseAgents keeps an agent from changing its guards by our own commands,
+// whatever flags it gives.
+func (a *app) refuseAgents(cmd *cobra.Command, _ []string) error {
+	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	changes := slices.ContainsFunc(protect.Changing, func(c string) bool { return path == c || strings.HasPrefix(path, c+" ") })
+	for _, name := range harmless {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Value.String() == "true" {
+			changes = false
+		}
+	}
+	if !changes {
+		return nil
+	}
+	agent := daemon.StartedBy(os.Environ())
+	if agent == "" || a.unprotected(cmd) {
+		return nil
+	}
+	return &located{code: "refused", message: fmt.Sprintf("%s is refused: an agent (%s) started it, and agents must not change their own guards", path, agent),
+		hint: "run it in a terminal of your own"}
+}
+
+// unprotected reports whether the operator switched self-protection off.
+func (a *app) unprotected(cmd *cobra.Command) bool {
+	reg, err := a.open(cmd.Context())
+	if err != nil {
+		return false
+	}
+	defer reg.Close()
+	for _, l := range reg.List() {
+		if l.Hook.ID == hook.ScopeManaged.String()+"/"+protect.Name {
+			return l.State == hook.StateDisabled
+		}
+	}
+	return false
+}

@@ -1,0 +1,94 @@
+package protect_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/protect"
+)
+
+func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
+	home := t.TempDir()
+	dirs := protect.Dirs{Home: home, Config: home + "/.config/tenterhook", Data: home + "/.local/share/tenterhook",
+		State: home + "/.local/state/tenterhook", Run: home + "/.local/state/tenterhook/run"}
+	p := protect.New(dirs)
+	settings := home + "/.claude/settings.json"
+	ask := func(tool string, input map[string]any) hook.Verdict {
+		t.Helper()
+		raw, err := json.Marshal(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := p.Guard().Handler.Handle(t.Context(), &hook.Call{ProjectDir: home + "/work", Dir: home + "/work",
+			Input: hook.PreToolUse{ToolName: tool, ToolInput: raw}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out == nil {
+			return hook.NoOpinion
+		}
+		return out.Verdict
+	}
+	bash := func(line string) hook.Verdict { t.Helper(); return ask("Bash", map[string]any{"command": line}) }
+	if got := bash("rm -rf " + dirs.Config); got != hook.NoOpinion || p.Active() {
+		t.Fatalf("without an installation: %v, active %v", got, p.Active())
+	}
+	receipt, _ := json.Marshal(map[string]any{"agent": "claude", "program": "/opt/th/tenterhook-bridge",
+		"files": []map[string]any{{"path": settings}}})
+	for path, text := range map[string][]byte{
+		filepath.Join(dirs.State, "agents", "claude-user.json"): receipt,
+		filepath.Join(dirs.Config, "hooks", "g", "HOOK.md"):     nil,
+		settings:                               []byte("{}"),
+		filepath.Join(home, "work", "main.go"): nil,
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{
+		"rm -rf " + dirs.Config, "rm -rf ~/.config/tenterhook/hooks/g", "cd ~/.config && rm -rf tenterhook", "rm -rf ~/.config", "rm -rf ~",
+		"mv ~/.config/tenterhook/hooks /tmp/x", "ln -sf /dev/null " + settings, "echo '{}' > ~/.claude/settings.json",
+		"sed -i s/tenterhook/x/ ~/.claude/settings.json", "tee ~/.claude/settings.json < /dev/null", "cp /dev/null ~/.claude/settings.json",
+		"python3 -c \"open('" + settings + "','w').write('{}')\"", "truncate -s 0 " + settings, "cp /bin/true /opt/th/tenterhook",
+		"mv /opt/th/tenterhook-bridge /tmp", "chmod -x /opt/th/tenterhook-bridge", "rm -rf .tenterhook/hooks",
+		"find ~/.config/tenterhook -delete", "rm ~/.local/state/tenterhook/run/daemon.sock", "perl -e 'unlink \"" + settings + "\"'",
+		"tenterhook disable user/guard", "tenterhook trust --all --yes", "tenterhook uninstall claude --yes", "tenterhook daemon stop",
+		"/opt/th/tenterhook daemon stop", "env X=1 tenterhook install", "sh -c 'tenterhook uninstall --yes'", "nohup setsid tenterhook remove x",
+		"pkill -9 tenterhook", "killall tenterhook", "pkill -f 'tenterhook daemon'", "true; tenterhook disable x",
+	} {
+		if got := bash(line); got != hook.Deny {
+			t.Errorf("%s: %v, want deny", line, got)
+		}
+	}
+	for _, tool := range []string{"Write", "Edit", "mcp__fs__write_file"} {
+		for _, path := range []string{settings, dirs.Config + "/hooks/g/HOOK.md", "/opt/th/tenterhook", home + "/work/.tenterhook/settings.toml"} {
+			if tool == "mcp__fs__write_file" && path == home+"/work/.tenterhook/settings.toml" {
+				continue // a tool of unknown keys: files are known by their full names
+			}
+			if got := ask(tool, map[string]any{"file_path": path, "path": path, "content": "x"}); got != hook.Deny {
+				t.Errorf("%s %s: %v, want deny", tool, path, got)
+			}
+		}
+	}
+	for _, line := range []string{
+		"ls", "cat ~/.claude/settings.json", "ls -R ~/.config/tenterhook", "rm -rf build", "git commit -am 'tenterhook trust'", "echo x > out.txt",
+		"tenterhook list", "tenterhook why PreToolUse --tool Bash", "tenterhook run PreToolUse", "tenterhook daemon status", "npm test && go vet ./...",
+		"cp main.go ~/", "rm $FILE", "grep -r tenterhook .", "for f in *; do echo $f; done", "python3 script.py", "make -j4 all",
+	} {
+		if got := bash(line); got != hook.NoOpinion {
+			t.Errorf("%s: %v, want no objection", line, got)
+		}
+	}
+	if got := ask("Read", map[string]any{"file_path": settings}); got != hook.NoOpinion {
+		t.Errorf("Read: %v", got)
+	}
+	if got := ask("Write", map[string]any{"file_path": home + "/work/main.go", "content": "see ~/.claude/settings.json"}); got != hook.NoOpinion {
+		t.Errorf("Write: %v", got)
+	}
+}
