@@ -22,6 +22,7 @@ type Decider struct {
 	sessions   sessions
 	flights    flights
 	agents     *agents
+	alone      bool // there is no daemon: each call is a process of its own
 }
 
 // NewDecider returns a Decider without any registry. A nil logger is silence.
@@ -98,7 +99,15 @@ func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client
 		if call.Umask >= 0 {
 			caller.Umask = &call.Umask
 		}
-		out, err := reg.Dispatch(registry.WithCaller(ctx, caller), in)
+		dispatch := func() (*hook.Outcome, error) { return reg.Dispatch(registry.WithCaller(ctx, caller), in) }
+		var out *hook.Outcome
+		if d.alone {
+			out, err = reg.store.alone(ctx, reg.Registry, in, len(from.Within) > 0, dispatch)
+		} else {
+			if out, err = dispatch(); err == nil {
+				reg.remember()
+			}
+		}
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}

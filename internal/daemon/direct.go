@@ -26,6 +26,7 @@ func Direct(ctx context.Context, call *client.Call) (answer client.Answer) {
 	log, _ := OpenLog(call.Env, 0)
 	defer log.Close()
 	d := NewDecider(log.Logger, place)
+	d.alone = true
 	chain := ancestry.Of(os.Getpid())
 	if agent, ok := ancestry.Agent(chain); ok && place.Make() == nil {
 		d.agents.note(call.Agent, agent)

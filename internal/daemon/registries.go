@@ -41,6 +41,7 @@ type registryKey struct {
 type shared struct {
 	*registry.Registry
 	key   registryKey
+	store *store
 	ready chan struct{} // closed when it is open, or has failed
 	err   error
 
@@ -66,7 +67,7 @@ func (rs *registries) get(ctx context.Context, agent, root string, p places, env
 	s := rs.open[key]
 	first := s == nil
 	if first {
-		s = &shared{key: key, ready: make(chan struct{}), rs: rs}
+		s = &shared{key: key, store: openStore(key), ready: make(chan struct{}), rs: rs}
 		rs.open[key] = s
 	}
 	s.users++
@@ -99,6 +100,15 @@ func (s *shared) start(env []string) {
 		s.rs.mu.Lock()
 		s.rs.drop(s)
 		s.rs.mu.Unlock()
+		return
+	}
+	s.store.restore(s.Registry)
+}
+
+// remember writes down what a call left behind, for the daemon that comes next.
+func (s *shared) remember() {
+	if err := s.store.save(s.Registry); err != nil {
+		s.rs.d.log.Warn("state not written", "err", err)
 	}
 }
 

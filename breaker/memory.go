@@ -1,0 +1,50 @@
+package breaker
+
+import "time"
+
+// Memory is what a breaker must know to go on in another process. The zero value
+// is that of a closed breaker without failures.
+type Memory struct {
+	Failures int       `json:"failures"` // in a row
+	RetryAt  time.Time `json:"retry_at"` // when the next call may probe; zero while closed
+}
+
+// Memories are those of all breakers of the set that have failures, by name.
+func (s *Set) Memories() map[string]Memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := make(map[string]Memory)
+	for name, b := range s.breakers {
+		b.mu.Lock()
+		if b.failures > 0 {
+			m[name] = Memory{b.failures, b.retryAt}
+		}
+		b.mu.Unlock()
+	}
+	return m
+}
+
+// Remember puts the named breaker, if there is one, into the state that a Memory
+// describes. Permits given before do not count any more.
+func (s *Set) Remember(name string, m Memory) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.breakers[name]
+	if b == nil || b.settings.Failures < 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failures = m.Failures
+	settings := b.settings.resolved()
+	switch {
+	case m.Failures < settings.Failures:
+		b.openedAt = time.Time{}
+		b.enter(Closed, time.Time{})
+	case m.RetryAt.IsZero(): // several processes counted them
+		b.open(settings.Cooldown)
+	default:
+		b.openedAt = m.RetryAt.Add(-settings.Cooldown)
+		b.enter(Open, m.RetryAt)
+	}
+}

@@ -1,0 +1,7 @@
+package daemon
+
+import "context"
+
+// lockState locks nothing here: calls that overlap may each miss what the other
+// left behind.
+func lockState(context.Context, string) (unlock func(), err error) { return func() {}, nil }

@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// store keeps what a registry remembers in a file of the state directory, so
+// that it outlives the process. A file that cannot be read or written is no
+// reason not to decide.
+type store struct {
+	path string // "" = there is no state directory
+
+	mu   sync.Mutex     // guards last
+	last registry.State // as it was read or written last
+}
+
+func openStore(key registryKey) *store {
+	if key.places.state == "" {
+		return &store{}
+	}
+	name := sha256.Sum256([]byte(key.agent + "\x00" + key.root))
+	return &store{path: filepath.Join(key.places.state, "sessions", fmt.Sprintf("%x.json", name[:12]))}
+}
+
+// read returns what the file says. The caller holds the file's lock.
+func (s *store) read() (state registry.State) {
+	if data, err := os.ReadFile(s.path); err == nil {
+		_ = json.Unmarshal(data, &state)
+	}
+	return state
+}
+
+// restore gives a registry what an earlier process remembered.
+func (s *store) restore(r *registry.Registry) {
+	if s.path == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = s.read()
+	r.Restore(s.last)
+	s.last = r.State() // without what it has no use for
+}
+
+// save writes what changed since the last time.
+func (s *store) save(r *registry.Registry) error {
+	if s.path == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := r.State()
+	if reflect.DeepEqual(now, s.last) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	file := s.read()
+	file.Merge(s.last, now)
+	data, err := json.Marshal(file)
+	if err != nil {
+		return err
+	}
+	fresh, err := os.CreateTemp(filepath.Dir(s.path), ".state-*")
+	if err != nil {
+		return err
+	}
+	_, err = fresh.Write(data)
+	if err = errors.Join(err, fresh.Close()); err == nil {
+		err = os.Rename(fresh.Name(), s.path)
+	}
+	if err != nil {
+		_ = os.Remove(fresh.Name())
+		return err
+	}
+	s.last = now
+	return nil
+}
+
+// inTurn reports whether calls of other processes must wait for this one: what
+// it leaves behind decides about them.
+func inTurn(r *registry.Registry, in hook.Input) bool {
+	if hook.Info(in.Event()).Block == hook.BlockStop {
+		return true
+	}
+	for _, l := range r.List() {
+		if l.Hook.Once && l.Hook.Event == in.Event() {
+			return true
+		}
+	}
+	return false
+}
+
+// alone runs a call of a process that decides without a daemon: it reads what
+// earlier ones left behind, and leaves the same for later ones.
+func (s *store) alone(ctx context.Context, r *registry.Registry, in hook.Input, nested bool, decide func() (*hook.Outcome, error)) (*hook.Outcome, error) {
+	if s.path == "" || os.MkdirAll(filepath.Dir(s.path), 0o700) != nil {
+		return decide()
+	}
+	unlock := func() {}
+	if !nested { // below a hook, the one around it holds the lock
+		var err error
+		if unlock, err = lockState(ctx, s.path+".lock"); err != nil {
+			return nil, err
+		}
+	}
+	s.restore(r)
+	if !nested && !inTurn(r, in) {
+		unlock()
+		unlock = nil
+	}
+	out, err := decide()
+	if unlock == nil {
+		again, lockErr := lockState(ctx, s.path+".lock")
+		if lockErr != nil {
+			return out, err // the decision stands; what it taught is lost
+		}
+		unlock = again
+	}
+	defer unlock()
+	_ = s.save(r)
+	return out, err
+}

@@ -1,0 +1,111 @@
+package registry
+
+import (
+	"encoding/json"
+
+	"github.com/tenterhook/tenterhook/breaker"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// State is what a registry remembers between dispatches, for another process to
+// go on with: which hooks that run once have run, how often in a row stops were
+// blocked, and the breakers that have failures. Its keys mean something to a
+// registry alone. The zero value is that of a registry without a past.
+type State struct {
+	Once     map[string]bool           `json:"once,omitempty"`
+	Stops    map[string]int            `json:"stops,omitempty"`
+	Breakers map[string]breaker.Memory `json:"breakers,omitempty"`
+}
+
+// State returns what is remembered now.
+func (r *Registry) State() State {
+	s := State{Once: make(map[string]bool), Stops: make(map[string]int), Breakers: r.breakers.Memories()}
+	r.once.mu.Lock()
+	for _, runs := range r.once.sessions.Values() {
+		for key, run := range runs {
+			if run.over == nil {
+				s.Once[stateKey(key.id, key.path, key.definition, key.session)] = true
+			}
+		}
+	}
+	r.once.mu.Unlock()
+	r.stops.mu.Lock()
+	defer r.stops.mu.Unlock()
+	for _, key := range r.stops.counts.Keys() {
+		if n, ok := r.stops.counts.Peek(key); ok {
+			s.Stops[stateKey(key.session, key.agent, string(key.event))] = n
+		}
+	}
+	return s
+}
+
+// Restore replaces what is remembered. Call it between dispatches.
+func (r *Registry) Restore(s State) {
+	for name, m := range s.Breakers {
+		r.breakers.Remember(name, m)
+	}
+	r.once.mu.Lock()
+	r.once.sessions.Purge()
+	for text := range s.Once {
+		if k := stateParts(text, 4); k != nil {
+			key := onceKey{k[0], k[1], k[2], k[3]}
+			runs, ok := r.once.sessions.Get(key.session)
+			if !ok {
+				runs = make(map[onceKey]*onceRun)
+				r.once.sessions.Add(key.session, runs)
+			}
+			runs[key] = &onceRun{}
+		}
+	}
+	r.once.mu.Unlock()
+	r.stops.mu.Lock()
+	defer r.stops.mu.Unlock()
+	r.stops.counts.Purge()
+	for text, n := range s.Stops {
+		if k := stateParts(text, 3); k != nil {
+			r.stops.counts.Add(stopKey{k[0], k[1], hook.Event(k[2])}, n)
+		}
+	}
+}
+
+func stateKey(parts ...string) string {
+	text, _ := json.Marshal(parts) // strings can always be written
+	return string(text)
+}
+
+func stateParts(text string, n int) []string {
+	var parts []string
+	if json.Unmarshal([]byte(text), &parts) != nil || len(parts) != n {
+		return nil
+	}
+	return parts
+}
+
+// Merge takes over what changed from before to after. What another process added
+// in the meantime stays, and failures that both counted add up.
+func (s *State) Merge(before, after State) {
+	mergeMap(&s.Once, before.Once, after.Once, func(_, _, now bool) bool { return now })
+	mergeMap(&s.Stops, before.Stops, after.Stops, func(_, _, now int) int { return now })
+	mergeMap(&s.Breakers, before.Breakers, after.Breakers, func(theirs, was, now breaker.Memory) breaker.Memory {
+		if now.Failures > was.Failures {
+			now.Failures += max(0, theirs.Failures-was.Failures)
+		}
+		return now
+	})
+}
+
+func mergeMap[V comparable](into *map[string]V, before, after map[string]V, join func(theirs, was, now V) V) {
+	if *into == nil {
+		*into = make(map[string]V)
+	}
+	for key, now := range after {
+		if was, ok := before[key]; !ok || was != now {
+			(*into)[key] = join((*into)[key], was, now)
+		}
+	}
+	for key := range before {
+		if _, ok := after[key]; !ok {
+			delete(*into, key)
+		}
+	}
+}
