@@ -1,0 +1,88 @@
+package rule_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tenterhook/tenterhook/handler/rule"
+	"github.com/tenterhook/tenterhook/handler/rule/expr"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// opened is a registry with rules, and hooks of other kinds, by the text of
+// their HOOK.md.
+func opened(tb testing.TB, hooks ...string) *registry.Registry {
+	tb.Helper()
+	dir := tb.TempDir()
+	for i, text := range hooks {
+		path := filepath.Join(dir, fmt.Sprintf("h%03d", i), "HOOK.md")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			tb.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("+++\nevent = \"PreToolUse\"\n"+text+"\n+++\n"), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	reg, err := registry.Open(tb.Context(), registry.Options{Workspace: tb.TempDir(), Dirs: []string{dir}, StateDir: tb.TempDir(),
+		Without:  []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopePlugin, hook.ScopeProject},
+		Handlers: map[hook.Kind]hook.Handler{hook.KindRule: rule.New(rule.Options{Compile: expr.Compile})}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = reg.Close() })
+	return reg
+}
+
+func call(command string) hook.PreToolUse {
+	input, _ := json.Marshal(map[string]string{"command": command})
+	return hook.PreToolUse{ToolName: "Bash", ToolInput: input, ToolUseID: "t1"}
+}
+
+const denyPush = "type = \"rule\"\nif = \"Bash(git push *)\"\ndecision = \"deny\"\nreason = \"No.\""
+
+// Each dispatch is beside its floors: a command hook, and the start of a
+// program that does nothing.
+func BenchmarkDispatch(b *testing.B) {
+	long := "echo " + strings.Repeat("word 'quoted text' $((1+2)) | cat; ", 64<<10/36)
+	hundred := make([]string, 100)
+	for i := range hundred {
+		hundred[i] = denyPush
+	}
+	for _, test := range []struct {
+		name    string
+		hooks   []string
+		command string
+		want    hook.Verdict
+	}{
+		{"rule", []string{denyPush}, "git push", hook.Deny},
+		{"rule with when", []string{"type = \"rule\"\nwhen = 'tool_input.command.size() > 4'\ndecision = \"deny\"\nreason = \"No.\""}, "git push", hook.Deny},
+		{"rule with touches", []string{"type = \"rule\"\ntouches = \"~/.ssh/**\"\ndecision = \"deny\"\nreason = \"No.\""}, "cat ~/.ssh/id_rsa", hook.Deny},
+		{"100 rules", hundred, "git push", hook.Deny},
+		{"64 KiB", []string{denyPush}, long, hook.NoOpinion},
+		{"command", []string{"command = \"true\""}, "git push", hook.NoOpinion},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			reg, in := opened(b, test.hooks...), call(test.command)
+			b.ReportAllocs()
+			for b.Loop() {
+				out, err := reg.Dispatch(b.Context(), in)
+				if err != nil || out.Verdict != test.want {
+					b.Fatalf("%v %v", err, out)
+				}
+			}
+		})
+	}
+	b.Run("true", func(b *testing.B) {
+		for b.Loop() {
+			if err := exec.Command("true").Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
