@@ -22,9 +22,11 @@ type HandlerFunc func(ctx context.Context, c *Call) (*Output, error)
 func (f HandlerFunc) Handle(ctx context.Context, c *Call) (*Output, error) { return f(ctx, c) }
 
 // Checker is a Handler that can say what is wrong with a hook without running
-// it: a script that is not there, a URL that is not allowed.
+// it. The call is one that Handle may get, without an input. An error is what
+// keeps the hook from running: a script that does not exist, a URL that is not
+// allowed. A warning is what may go wrong.
 type Checker interface {
-	Check(h *Hook) []Diagnostic
+	Check(c *Call) []Diagnostic
 }
 
 // Call is one run of one hook.

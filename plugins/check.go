@@ -9,7 +9,8 @@ import (
 
 // Check says what would keep a hook's plugin from running it: a plugin that is
 // missing or was not approved, a name that it does not have. It starts nothing.
-func (h *Host) Check(hk *hook.Hook) []hook.Diagnostic {
+func (h *Host) Check(c *hook.Call) []hook.Diagnostic {
+	hk := c.Hook
 	about := func(p *Problem, s hook.Severity) []hook.Diagnostic {
 		return []hook.Diagnostic{{Severity: s, Code: p.Code, Hook: hk.ID, Path: hk.Source.Path, Line: hk.Source.Line,
 			Message: p.failure().Reason, Hint: p.Hint}}

@@ -54,18 +54,18 @@ func TestDescribeStartsNothingAndKeepsWhatWasApproved(t *testing.T) {
 func TestCheckFindsAHookThatThePluginLacks(t *testing.T) {
 	b := newBench(t)
 	b.install("fault", "good")
-	if notes := b.host.Check(b.hook()); len(notes) != 1 || notes[0].Code != CodeUnlocked {
+	if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 1 || notes[0].Code != CodeUnlocked {
 		t.Errorf("unlocked: %v", codesOf(notes))
 	}
 	if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
 		t.Fatal(err)
 	}
-	if notes := b.host.Check(b.hook()); len(notes) != 0 {
+	if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 0 {
 		t.Errorf("got %v", notes)
 	}
 	hk := b.hook()
 	hk.Params = hook.Params{"hook": json.RawMessage(`"other"`)}
-	if notes := b.host.Check(hk); len(notes) != 1 || notes[0].Code != CodeHook {
+	if notes := b.host.Check(&hook.Call{Hook: hk}); len(notes) != 1 || notes[0].Code != CodeHook {
 		t.Errorf("got %v", codesOf(notes))
 	}
 }
@@ -87,7 +87,7 @@ func TestPluginThatNobodyApprovedIsNotRead(t *testing.T) {
 		t.Skip("no large files here:", err)
 	}
 	within(t, 10*time.Second, "the refusal", func() {
-		if notes := b.host.Check(b.hook()); len(notes) != 1 || notes[0].Code != CodeUnlocked {
+		if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 1 || notes[0].Code != CodeUnlocked {
 			t.Errorf("got %v", notes)
 		}
 	})

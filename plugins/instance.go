@@ -54,7 +54,7 @@ type instance struct {
 	cancel context.CancelFunc // ends the stream of what the plugin prints
 	stdio  chan struct{}      // that stream has ended
 
-	answered atomic.Int64            // when it last answered, in Unix nanoseconds
+	answered atomic.Int64            // when it last answered, as a time.Duration since epoch
 	felled   atomic.Pointer[Problem] // why this host ended it; nil = it did not
 	stopping sync.Once
 	stopped  chan struct{}
@@ -202,7 +202,7 @@ func (in *instance) health(ctx context.Context) *Problem {
 	case answer.GetTrouble() != "":
 		return &Problem{Code: CodeUnhealthy, Reason: "it says that it cannot work: " + wire.FirstLine(answer.GetTrouble()), Hint: "mend what it says"}
 	}
-	in.answered.Store(time.Now().UnixNano())
+	in.answered.Store(int64(time.Since(epoch)))
 	return nil
 }
 

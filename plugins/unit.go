@@ -11,6 +11,10 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
+// epoch is what idleness is measured from. Its reading of the monotonic clock makes
+// a wall clock that is set, or a machine that sleeps, no idle plugin.
+var epoch = time.Now()
+
 // unit supervises one plugin: one process for all its hooks and calls, started
 // when it is needed, anew after it died, and exchanged when other bytes were
 // approved.
@@ -129,7 +133,7 @@ func (u *unit) next(want approval) (*instance, *attempt, *Problem) {
 		u.bury(u.current)
 	}
 	if in := u.current; in != nil && in.equal(want) {
-		if in.suspect || time.Since(time.Unix(0, in.answered.Load())) > u.host.options.IdleCheck {
+		if in.suspect || time.Since(epoch)-time.Duration(in.answered.Load()) > u.host.options.IdleCheck {
 			u.check(in)
 		}
 		if in.probe != nil {
@@ -254,7 +258,7 @@ func (u *unit) check(in *instance) {
 // works.
 func (u *unit) release(in *instance, answered, doubt bool) {
 	if answered {
-		in.answered.Store(time.Now().UnixNano())
+		in.answered.Store(int64(time.Since(epoch)))
 	}
 	u.mu.Lock()
 	in.calls--

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/discovery"
@@ -54,7 +55,9 @@ func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) 
 			report.Files++
 			report.Diagnostics = append(report.Diagnostics, d.notes...)
 			for _, h := range d.hooks {
-				r.examine(report, r.prepare(&r.snap.Load().policy, h), true)
+				e := r.prepare(&r.snap.Load().policy, h)
+				e.project = projectOf(d.path)
+				r.examine(report, e, true)
 			}
 		}
 	}
@@ -217,18 +220,29 @@ func (r *Registry) examine(report *Report, e *entry, withMatcher bool) {
 		report.Diagnostics = append(report.Diagnostics, hook.Diagnostic{Severity: sev, Code: code, Hook: e.hook.ID,
 			Path: e.hook.Source.Path, Line: e.hook.Source.Line, Message: message, Hint: hint})
 	}
-	if err := e.matcher.Valid(); err != nil && len(e.matcher.Problems()) == 0 {
-		note(hook.SeverityError, "matcher_invalid", err.Error(), "matchers are names, lists of names, or JavaScript regular expressions")
+	s, notes := r.outlook(e, nil)
+	report.Diagnostics = append(report.Diagnostics, notes...)
+	severity, consequence := hook.SeverityWarning, ""
+	if e.refuses(s) {
+		severity, consequence = hook.SeverityError, fmt.Sprintf(" and blocks every %s that it concerns", e.event)
 	}
-	if v := e.check.Verdict(); !v.Eligible {
-		note(hook.SeverityWarning, "ineligible", v.Why, v.Hint)
+	switch {
+	case s.state == hook.StateInvalid && e.state == hook.StateReady && len(e.matcher.Problems()) == 0:
+		note(hook.SeverityError, "matcher_invalid", s.why, s.hint)
+	case s.state == hook.StateUnsupported, s.state == hook.StateUntrusted, s.state == hook.StateIneligible && len(notes) == 0:
+		note(severity, string(s.state), "it cannot run"+consequence+": "+s.why, s.hint)
 	}
-	if e.state == hook.StateUnsupported {
-		note(hook.SeverityWarning, "unsupported", fmt.Sprintf("it cannot run here: %s", e.why), "")
+}
+
+// projectOf is the root of the project that a file declares hooks for: the folder
+// around the one that a product keeps its files in.
+func projectOf(path string) string {
+	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		if strings.HasPrefix(filepath.Base(dir), ".") {
+			return filepath.Dir(dir)
+		}
 	}
-	if checker, ok := e.handler.(hook.Checker); ok && e.state == hook.StateReady {
-		report.Diagnostics = append(report.Diagnostics, r.checked(e, checker)...)
-	}
+	return ""
 }
 
 func reasonOf(err error) string {

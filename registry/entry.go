@@ -41,6 +41,7 @@ type entry struct {
 	breaker      *breaker.Breaker
 	timeout      time.Duration
 	foreign      *contain.Guard // calls its handler
+	project      string         // the root of the project that it was read from; "" = the workspace
 }
 
 // prepare makes a hook selectable. The handler that the hook brings goes

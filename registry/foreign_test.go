@@ -316,7 +316,7 @@ func (h hostileHandler) Describe(string, string) ([]*hook.Hook, []hook.Diagnosti
 	h.do()
 	return nil, nil
 }
-func (h hostileHandler) Check(*hook.Hook) []hook.Diagnostic        { h.do(); return nil }
+func (h hostileHandler) Check(*hook.Call) []hook.Diagnostic        { h.do(); return nil }
 func (h hostileHandler) Prewarm(context.Context, *hook.Hook) error { h.do(); return nil }
 func (h hostileHandler) Close() error                              { h.do(); return nil }
 

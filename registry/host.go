@@ -143,9 +143,13 @@ func (r *Registry) loading(kind hook.Kind, method string, fn func()) *hook.Diagn
 }
 
 // checked asks a handler what is wrong with a hook.
-func (r *Registry) checked(e *entry, c hook.Checker) []hook.Diagnostic {
+func (r *Registry) checked(e *entry, c hook.Checker, from *Caller) []hook.Diagnostic {
+	call := &hook.Call{Hook: e.hook, ProjectDir: r.opts.Workspace, Dir: r.opts.Workspace, Env: from.env()}
+	if e.project != "" {
+		call.ProjectDir, call.Dir = e.project, e.project
+	}
 	var notes []hook.Diagnostic
-	if d := r.loading(e.hook.Kind, "Check", func() { notes = c.Check(e.hook) }); d != nil {
+	if d := r.loading(e.hook.Kind, "Check", func() { notes = c.Check(call) }); d != nil {
 		d.Hook, d.Path, d.Line = e.hook.ID, e.hook.Source.Path, e.hook.Source.Line
 		return []hook.Diagnostic{*d}
 	}

@@ -31,22 +31,22 @@ func (r *Registry) Prewarm(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.done, cancel)()
-	list := r.List()
-	failed := make([]error, len(list))
+	entries := r.entries()
+	failed := make([]error, len(entries))
 	var all sync.WaitGroup
-	for i, l := range list {
-		p, ok := r.handlers[l.Hook.Kind].(Prewarmer)
-		if !ok || l.State != hook.StateReady {
+	for i, e := range entries {
+		p, ok := r.handlers[e.hook.Kind].(Prewarmer)
+		if !ok || r.status(e, nil).state != hook.StateReady {
 			continue
 		}
 		all.Go(func() {
 			var problem error
-			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = p.Prewarm(ctx, l.Hook) })
+			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = p.Prewarm(ctx, e.hook) })
 			if err == nil {
 				err = problem
 			}
 			if err != nil {
-				failed[i] = fmt.Errorf("%s: %w", l.Hook.ID, err)
+				failed[i] = fmt.Errorf("%s: %w", e.hook.ID, err)
 			}
 		})
 	}

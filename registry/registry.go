@@ -113,7 +113,8 @@ func (r *Registry) Diagnostics() []hook.Diagnostic {
 type Listed struct {
 	Hook    *hook.Hook
 	State   hook.State
-	Why     string        // "" if ready
+	Why     string        // "" if ready and its breaker is not open
+	Hint    string        // what to do about it
 	Timeout time.Duration // the one in force
 	Breaker breaker.Snapshot
 	Unbound string // why what it runs may change without a new approval; "" = it may not
@@ -121,29 +122,26 @@ type Listed struct {
 
 // List returns every hook in configuration order, with its state as of now.
 func (r *Registry) List() []Listed {
-	entries := r.snap.Load().entries
-	if sessions := r.sessions.Load(); sessions != nil {
-		entries = sessions.join(slices.Clone(entries), nil)
-	}
+	entries := r.entries()
 	list := make([]Listed, len(entries))
 	for i, e := range entries {
-		l := Listed{Hook: e.hook, Breaker: e.breaker.Snapshot(), Timeout: e.timeout}
-		var verdict trust.Verdict
-		l.State, l.Why, verdict = e.standing(nil)
-		l.Unbound = verdict.Unbound()
-		if l.State == hook.StateReady {
-			if v := e.check.Verdict(); !v.Eligible {
-				l.State, l.Why = hook.StateIneligible, v.Why
-			}
-		}
-		if l.State == hook.StateReady {
-			if err := e.matcher.Valid(); err != nil {
-				l.State, l.Why = hook.StateInvalid, err.Error()
-			}
+		s, _ := r.outlook(e, nil)
+		l := Listed{Hook: e.hook, State: s.state, Why: s.why, Hint: s.hint, Breaker: e.breaker.Snapshot(), Timeout: e.timeout, Unbound: s.approval.Unbound()}
+		if b := l.Breaker; l.State == hook.StateReady && b.State == breaker.Open {
+			l.Why = fmt.Sprintf("its breaker is open: it failed %d times in a row, and is skipped for %s", b.Failures, b.RetryAfter.Round(time.Second))
 		}
 		list[i] = l
 	}
 	return list
+}
+
+// entries are all hooks in configuration order, those of every session included.
+func (r *Registry) entries() []*entry {
+	entries := r.snap.Load().entries
+	if sessions := r.sessions.Load(); sessions != nil {
+		entries = sessions.join(slices.Clone(entries), nil)
+	}
+	return entries
 }
 
 // lookupEnv reads the environment that hooks inherit.

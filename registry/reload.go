@@ -14,6 +14,9 @@ type Reloaded struct {
 	Added, Removed, Changed []string
 	// Kept are hooks whose files are broken by now: they run as they last were.
 	Kept []string
+	// States are the hooks that can run now and could not before, or the other
+	// way round. Only Watch looks for them.
+	States []StateChange
 	// Settings tells that settings changed.
 	Settings bool
 	// Diagnostics are those of all that is loaded, as of now.
@@ -22,9 +25,18 @@ type Reloaded struct {
 	replaced []*definition // those that others took the place of, or nothing
 }
 
+// StateChange is a hook whose state has changed.
+type StateChange struct {
+	ID    string     `json:"id"`
+	Event hook.Event `json:"event"`
+	From  hook.State `json:"from"`
+	To    hook.State `json:"to"`
+	Why   string     `json:"why"`
+}
+
 // Any reports whether anything changed.
 func (c *Reloaded) Any() bool {
-	return c.Settings || len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Kept) > 0
+	return c.Settings || len(c.States) > 0 || len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Kept) > 0
 }
 
 // Reload reads again what changed since the last load: a file that did not is

@@ -39,7 +39,8 @@ type Skipped struct {
 	Detail string
 }
 
-// Select says which hooks would run for an input. It runs nothing.
+// Select says which hooks would run for an input. It runs nothing: a hook whose
+// handler says that it cannot run is skipped here, and a failure of a dispatch.
 func (r *Registry) Select(in hook.Input) Selection {
 	s := Selection{Event: in.Event(), in: in, view: r.view(nil)}
 	s.picked = r.pick(s.view, in, nil)
@@ -52,6 +53,11 @@ func (r *Registry) Select(in hook.Input) Selection {
 				facts = r.factsOf(in, wire, nil)
 			}
 			r.explainRule(p, facts)
+		}
+		if p.run {
+			if outlook, _ := r.outlook(p.entry, nil); outlook.state != hook.StateReady {
+				p.cannot(outlook)
+			}
 		}
 		if p.run {
 			s.Selected = append(s.Selected, Selected{p.hook, p.selectedBy(in), p.unbound})
@@ -172,22 +178,13 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, from *Cal
 			p.detail = fmt.Sprintf("`if` %q does not match the call", e.hook.If.String())
 			return p
 		}
-	case e.state == hook.StateReady:
-		p.why, p.failure = string(hook.StateUnsupported), hook.FailureUnsupported
-		p.detail = fmt.Sprintf("%s tests no `if`, so the hook never runs", e.event)
+	}
+	s := r.status(e, from)
+	if s.state != hook.StateReady {
+		p.cannot(s)
 		return p
 	}
-	if err := e.matcher.Valid(); err != nil && e.state == hook.StateReady {
-		p.why, p.detail, p.failure = string(hook.StateInvalid), err.Error(), hook.FailureInvalid
-		return p
-	}
-	state, why, verdict := e.standing(from)
-	if state != hook.StateReady {
-		p.why, p.detail, p.failure = string(state), why, stateFailure(state)
-		p.hint = verdict.Hint
-		return p
-	}
-	p.seal, p.unbound = verdict.Seal, verdict.Unbound()
+	p.seal, p.unbound = s.approval.Seal, s.approval.Unbound()
 	if e.hook.Once && !again && r.spent(e, in.Common().SessionID) {
 		p.concerned, p.why, p.detail = false, "once", "it has run in this session"
 		return p
@@ -196,12 +193,14 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, from *Cal
 		p.why, p.detail = "within", "it caused this event itself"
 		return p
 	}
-	if v := e.check.VerdictIn(from.lookup()); !v.Eligible {
-		p.why, p.detail, p.failure = string(hook.StateIneligible), v.Why, hook.FailureIneligible
-		return p
-	}
 	p.run = true
 	return p
+}
+
+// cannot notes why the hook does not run though the input concerns it.
+func (p *pick) cannot(s status) {
+	p.run = false
+	p.why, p.detail, p.hint, p.failure = string(s.state), s.why, s.hint, stateFailure(s.state)
 }
 
 // stateFailure is what a state counts as if the hook was meant to block on

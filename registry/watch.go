@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,10 @@ const (
 )
 
 // Watch reloads whenever something changes where hooks are loaded from, until
-// ctx ends or the registry is closed, and tells of each reload that changed
-// anything; told may be nil. A file that appears is seen, and a folder that does
-// as well. It returns nil at the end, and an error if the system cannot watch.
+// ctx ends or the registry is closed. It calls told, which may be nil, for each
+// reload that changed anything, and for a hook whose state changed without one: an
+// edit of its script ended its approval, or an approval was given. It returns nil
+// at the end, and an error if the system cannot watch.
 func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 	if r.opts.FS != nil {
 		return errors.New("watch hooks: only the operating system's own file system can be watched")
@@ -41,6 +43,7 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 	defer cancel()
 	defer context.AfterFunc(r.done, cancel)()
 	g := &gaze{watcher: w}
+	states := r.states()
 	for ctx.Err() == nil {
 		if err := g.follow(r.watched()); err != nil {
 			return err
@@ -49,6 +52,9 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 		if err != nil { // ctx ended, or the registry
 			return nil
 		}
+		before := states
+		states = r.states()
+		changed.compareStates(before, states)
 		if changed.Any() && told != nil {
 			told(changed)
 		}
@@ -59,6 +65,39 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 		}
 	}
 	return nil
+}
+
+// hookState is what Watch compares of a hook.
+type hookState struct {
+	id    string
+	event hook.Event
+	path  string
+	line  int
+}
+
+// states are the hooks with their states as of now, without what their handlers
+// say: an environment that changes is no edit.
+func (r *Registry) states() map[hookState]status {
+	states := make(map[hookState]status)
+	for _, e := range r.snap.Load().entries {
+		if e.definition != nil {
+			h := e.hook
+			states[hookState{h.ID, h.Event, h.Source.Path, h.Source.Line}] = r.status(e, nil)
+		}
+	}
+	return states
+}
+
+// compareStates finds the hooks whose state has changed, in order.
+func (c *Reloaded) compareStates(before, now map[hookState]status) {
+	for h, s := range now {
+		if was, ok := before[h]; ok && was.state != s.state {
+			c.States = append(c.States, StateChange{h.id, h.event, was.state, s.state, s.why})
+		}
+	}
+	slices.SortFunc(c.States, func(a, b StateChange) int {
+		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(string(a.Event), string(b.Event)))
+	})
 }
 
 // watched returns the directories that hooks are loaded from, and those of the
@@ -84,6 +123,16 @@ func (r *Registry) watched() []string {
 	}
 	for _, d := range r.snap.Load().definitions {
 		dirs = append(dirs, filepath.Dir(d.path))
+		if d.guard == nil {
+			continue
+		}
+		for _, file := range d.program(nil).Files { // its approval binds them
+			dirs = append(dirs, filepath.Dir(file))
+		}
+	}
+	dirs = append(dirs, cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())) // of approvals
+	for _, file := range r.opts.Approvals {
+		dirs = append(dirs, filepath.Dir(file))
 	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)

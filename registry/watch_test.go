@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -26,20 +29,79 @@ func watch(t *testing.T, reg *registry.Registry) (told <-chan *registry.Reloaded
 	return changes, end
 }
 
-// await waits until reloads have told of a change. Several may come of one, as
-// the watch sees it half done.
+// await waits until reloads have told of each of some changes. One write may come
+// to several reloads, since the watch may see it half done: a folder without its
+// file, a file without its end.
 func await(t *testing.T, told <-chan *registry.Reloaded, want string) {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	missing := strings.Fields(want)
+	limit := time.After(60 * time.Second)
 	for {
 		select {
 		case c := <-told:
-			if summary(c) == want {
+			for _, part := range append(strings.Fields(summary(c)), statesOf(c)...) {
+				missing = slices.DeleteFunc(missing, func(s string) bool { return s == part })
+			}
+			if len(missing) == 0 {
 				return
 			}
 			t.Logf("told of %q before %q", summary(c), want)
 		case <-limit:
-			t.Fatalf("not told of %q", want)
+			t.Fatalf("not told of %q of %q", missing, want)
+		}
+	}
+}
+
+// statesOf writes the states that changed as id:state.
+func statesOf(c *registry.Reloaded) (list []string) {
+	for _, s := range c.States {
+		list = append(list, s.ID+":"+string(s.To))
+	}
+	return list
+}
+
+// The oracle of the watch: what it tells of an approval is what a dispatch does.
+func TestWatchReportsAnApprovalThatEndsAndOneThatIsGiven(t *testing.T) {
+	opts := machine(t, `
+-- w/.tenterhook/hooks/guard/HOOK.md --
++++
+event = "PreToolUse"
+command = "./guard.sh"
++++
+-- w/.tenterhook/hooks/guard/guard.sh --
+#!/bin/sh
+exit 2
+-- w/tools/check.sh --
+#!/bin/sh
+exit 2
+-- w/.tenterhook/settings.json --
+`+handlers("PreToolUse", "sh tools/check.sh")+`
+`)
+	chmod(t, filepath.Join(opts.Workspace, ".tenterhook/hooks/guard/guard.sh"), 0o755)
+	reg := open(t, opts)
+	other := open(t, opts) // another process approves
+	told, end := watch(t, reg)
+	defer end()
+	id := func(suffix string) string {
+		for _, l := range reg.List() {
+			if strings.HasSuffix(l.Hook.ID, suffix) {
+				return l.Hook.ID
+			}
+		}
+		t.Fatalf("no hook %s in %v", suffix, reg.List())
+		return ""
+	}
+	guard, check := id("guard"), id("[0].0")
+	time.Sleep(300 * time.Millisecond) // until it watches
+	approve(t, other)
+	await(t, told, guard+":ready "+check+":ready")
+	write(t, filepath.Join(opts.Workspace, ".tenterhook/hooks/guard/guard.sh"), "#!/bin/sh\nexit 0 # edited\n")
+	await(t, told, guard+":untrusted")
+	write(t, filepath.Join(opts.Workspace, "tools/check.sh"), "exit 0 # edited\n")
+	await(t, told, check+":untrusted")
+	for _, r := range dispatch(t, reg, bash("ls")).Results {
+		if r.Failure != hook.FailureUntrusted {
+			t.Errorf("%s: %s", r.Hook.ID, r.Status)
 		}
 	}
 }

@@ -375,7 +375,7 @@ func TestCheckTellsWhatWouldNotStart(t *testing.T) {
 	var codes []string
 	for _, s := range []string{"./ok.sh", "./ok.sh | cat", "./nobit.sh", "./gone.sh", "no-such-program-here", "."} {
 		h := inDir(s, dir)
-		ds := handler.Check(&h)
+		ds := handler.Check(&hook.Call{Hook: &h})
 		codes = append(codes, fmt.Sprint(len(ds)))
 		for _, d := range ds {
 			if d.Code != "cannot_start" || d.Hint == "" {

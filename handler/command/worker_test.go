@@ -270,11 +270,11 @@ func TestCheckTellsThatAWorkerCannotWake(t *testing.T) {
 	needsShell(t)
 	hk := workerOf("sh guard.sh", script(t, "guard.sh", counter))
 	h := newHandler(t)
-	if found := h.Check(hk); len(found) > 0 {
+	if found := h.Check(&hook.Call{Hook: hk}); len(found) > 0 {
 		t.Errorf("got %+v", found)
 	}
 	hk.AsyncRewake = true
-	if found := h.Check(hk); len(found) != 1 || !strings.Contains(found[0].Message, "exit code") || found[0].Hint == "" {
+	if found := h.Check(&hook.Call{Hook: hk}); len(found) != 1 || !strings.Contains(found[0].Message, "exit code") || found[0].Hint == "" {
 		t.Errorf("got %+v", found)
 	}
 }

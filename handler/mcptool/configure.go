@@ -121,10 +121,11 @@ func (h *Handler) server(name string) (*server, error) {
 // Check says what would keep the hook's tool from being called, as far as that
 // can be told without starting or asking a server: whether there is one of that
 // name, whether its program is there, and what is wrong with the hook's input.
-func (h *Handler) Check(hk *hook.Hook) []hook.Diagnostic {
+func (h *Handler) Check(c *hook.Call) []hook.Diagnostic {
+	hk := c.Hook
 	var found []hook.Diagnostic
-	add := func(code, message, hint string) {
-		found = append(found, hook.Diagnostic{Severity: hook.SeverityWarning, Code: code, Hook: hk.ID,
+	add := func(sev hook.Severity, code, message, hint string) {
+		found = append(found, hook.Diagnostic{Severity: sev, Code: code, Hook: hk.ID,
 			Path: hk.Source.Path, Line: hk.Source.Line, Message: message, Hint: hint})
 	}
 	p, err := readParams(hk)
@@ -133,22 +134,22 @@ func (h *Handler) Check(hk *hook.Hook) []hook.Diagnostic {
 	}
 	if err != nil {
 		failed := asStart(err)
-		add("cannot_start", failed.Reason, failed.Hint)
+		add(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
 	}
 	if v, err := h.server(p.server); err != nil {
 		failed := asStart(err)
-		add("cannot_start", failed.Reason, failed.Hint)
+		add(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
 	} else if v.def.spec.Command != "" {
 		if path, failed := findProgram(v.def.spec, environment(h.env, v.def.spec.Env)); failed != nil {
 			failed = v.about(failed)
-			add("cannot_start", failed.Reason, failed.Hint)
+			add(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
 		} else if failed = startable(path); failed != nil {
 			failed = v.about(failed)
-			add("cannot_start", failed.Reason, failed.Hint)
+			add(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
 		}
 	}
 	if err == nil && hasUnclosed(p.input) {
-		add("unclosed_placeholder", "a ${ in its input is not closed, and stays as it is", "write ${path}, or $${ for the characters themselves")
+		add(hook.SeverityWarning, "unclosed_placeholder", "a ${ in its input is not closed, and stays as it is", "write ${path}, or $${ for the characters themselves")
 	}
 	return found
 }

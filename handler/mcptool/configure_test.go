@@ -88,7 +88,7 @@ func TestCheckStartsNothing(t *testing.T) {
 	} {
 		c := callFor(hook.PreToolUse{}, tt.server, "policy", tt.input)
 		c.Hook.Source = hook.Source{Path: "HOOK.md", Line: 3}
-		found := h.Check(c.Hook)
+		found := h.Check(&hook.Call{Hook: c.Hook})
 		if diff := cmp.Diff(tt.want, codes(found)); diff != "" {
 			t.Errorf("%s %s: %s", tt.server, tt.input, diff)
 		}
@@ -98,7 +98,7 @@ func TestCheckStartsNothing(t *testing.T) {
 			}
 		}
 	}
-	if found := h.Check(&hook.Hook{Params: hook.Params{"server": json.RawMessage(`"s"`)}}); found != nil {
+	if found := h.Check(&hook.Call{Hook: &hook.Hook{Params: hook.Params{"server": json.RawMessage(`"s"`)}}}); found != nil {
 		t.Errorf("a hook without a tool is for its definition to name: %v", found)
 	}
 	if _, err := os.Stat(mark); err == nil {

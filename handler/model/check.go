@@ -5,7 +5,8 @@ import (
 )
 
 // Check says what would keep the hook from getting an answer. Nothing is asked.
-func (h *Handler) Check(hk *hook.Hook) []hook.Diagnostic {
+func (h *Handler) Check(c *hook.Call) []hook.Diagnostic {
+	hk := c.Hook
 	note := func(sev hook.Severity, code, message, hint string) hook.Diagnostic {
 		return hook.Diagnostic{Severity: sev, Code: code, Hook: hk.ID, Path: hk.Source.Path, Line: hk.Source.Line, Message: message, Hint: hint}
 	}
@@ -26,7 +27,7 @@ func (h *Handler) Check(hk *hook.Hook) []hook.Diagnostic {
 		_, failed = b.modelFor(d.model)
 	}
 	if failed != nil {
-		ds = append(ds, note(hook.SeverityWarning, "no_model", failed.Reason, failed.Hint))
+		ds = append(ds, note(hook.SeverityError, "no_model", failed.Reason, failed.Hint))
 	}
 	return ds
 }

@@ -145,8 +145,8 @@ func TestCheckSaysWhatIsWrongBeforeAnythingRuns(t *testing.T) {
 		{"a bad schema", hook.KindAgent, object{"prompt": "?", "schema": 1}, key, nil, "error cannot_start"},
 		{"a schema without ok", hook.KindPrompt, object{"prompt": "?", "schema": object{"type": "object"}}, key, nil, "warning schema_without_ok"},
 		{"a schema with ok", hook.KindPrompt, object{"prompt": "?", "schema": object{"properties": object{"ok": true}}}, key, nil, ""},
-		{"no model", hook.KindPrompt, object{"prompt": "?"}, nil, nil, "warning no_model"},
-		{"no name of a model", hook.KindAgent, object{"prompt": "?"}, []string{"OPENAI_BASE_URL=http://localhost"}, nil, "warning no_model"},
+		{"no model", hook.KindPrompt, object{"prompt": "?"}, nil, nil, "error no_model"},
+		{"no name of a model", hook.KindAgent, object{"prompt": "?"}, []string{"OPENAI_BASE_URL=http://localhost"}, nil, "error no_model"},
 		{"an agent of the host", hook.KindAgent, object{"prompt": "?", "agent": "a"}, nil, AgentRunnerFunc(nil), ""},
 		{"a named agent", hook.KindAgent, object{"prompt": "?", "agent": "a"}, key, nil, "error cannot_start"},
 	} {
@@ -155,7 +155,7 @@ func TestCheckSaysWhatIsWrongBeforeAnythingRuns(t *testing.T) {
 			c := newCall(t, tc.kind, tc.params, nil)
 			c.Hook.Source = hook.Source{Path: "HOOK.md", Line: 3}
 			got := ""
-			for _, d := range h.Check(c.Hook) {
+			for _, d := range h.Check(&hook.Call{Hook: c.Hook}) {
 				got += string(d.Severity) + " " + d.Code
 				if d.Hook != "dir/judge" || d.Path != "HOOK.md" || d.Line != 3 || d.Message == "" {
 					t.Errorf("it is not located: %+v", d)

@@ -110,7 +110,7 @@ func (r *Rule) Judge(f *Facts) (out *hook.Output, basis Basis, err error) {
 
 // Check reports what keeps the rule from judging events, expressions that do
 // not compile included.
-func (r *Rule) Check(*hook.Hook) []hook.Diagnostic {
+func (r *Rule) Check(*hook.Call) []hook.Diagnostic {
 	r.once.Do(r.prepare)
 	return r.notes
 }

@@ -37,14 +37,14 @@ func TestCheckTellsWhatIsWrongBeforeAnythingIsCalled(t *testing.T) {
 		"no list":                          {params{"url": "https://hooks.example.com/a", "allowedEnvVars": "TOKEN"}, "error wrong_type", "list"},
 		"no URL":                           {params{"url": "hooks.example.com/a"}, "error http_url", "https://"},
 		"a user":                           {params{"url": "https://user:pass@hooks.example.com/a"}, "error http_url", "headers"},
-		"not allowed":                      {params{"url": "https://other.example.com/a?token=hunter2"}, "warning http_url_not_allowed", `"https://other.example.com/*"`},
-		"not allowed, hidden":              {params{"url": "https://x.${HOST}/a", "allowedEnvVars": []string{"HOST"}}, "warning http_url_not_allowed", "a pattern for it"},
+		"not allowed":                      {params{"url": "https://other.example.com/a?token=hunter2"}, "error http_url_not_allowed", `"https://other.example.com/*"`},
+		"not allowed, hidden":              {params{"url": "https://x.${HOST}/a", "allowedEnvVars": []string{"HOST"}}, "error http_url_not_allowed", "a pattern for it"},
 		"not encrypted":                    {params{"url": "http://other.example.com/"}, "warning http_plain", "https"},
-		"local":                            {params{"url": "http://localhost:8080/"}, "warning http_local_target", "allow_local_http_hook_targets"},
+		"local":                            {params{"url": "http://localhost:8080/"}, "error http_local_target", "allow_local_http_hook_targets"},
 		"an unlisted variable":             {params{"url": "https://hooks.example.com/a", "headers": params{"A": "$TOKEN"}}, "warning http_env_not_allowed", `allowed_env_vars = ["TOKEN"]`},
 		"not in the settings":              {params{"url": "https://hooks.example.com/a", "headers": params{"A": "$OTHER"}, "allowedEnvVars": []string{"OTHER"}}, "warning http_env_not_allowed", "http_hook_allowed_env_vars"},
 		"not set":                          {params{"url": "https://hooks.example.com/a", "headers": params{"A": "$UNSET"}, "allowedEnvVars": []string{"UNSET"}}, "warning http_env_not_set", "set it"},
-		"not set in the URL":               {params{"url": "https://hooks.example.com/${UNSET}", "allowedEnvVars": []string{"UNSET"}}, "warning http_url_variable", "$UNSET is not set"},
+		"not set in the URL":               {params{"url": "https://hooks.example.com/${UNSET}", "allowedEnvVars": []string{"UNSET"}}, "error http_url_variable", "$UNSET is not set"},
 		"no braces in the URL":             {params{"url": "https://hooks.example.com/$TOKEN", "allowedEnvVars": []string{"TOKEN"}}, "warning http_url_variable", "${TOKEN}"},
 		"a method without event":           {params{"url": "https://hooks.example.com/a", "method": "GET"}, "error http_method", "PUT"},
 		"a header of a connection":         {params{"url": "https://hooks.example.com/a", "headers": params{"transfer-encoding": "chunked"}}, "error http_header", "leave it out"},
@@ -55,11 +55,11 @@ func TestCheckTellsWhatIsWrongBeforeAnythingIsCalled(t *testing.T) {
 		"no text in a header":              {params{"url": "https://hooks.example.com/a", "headers": params{"X": 1}}, "error http_header", "quotes"},
 		"null headers":                     {params{"url": "https://hooks.example.com/a", "headers": nil}, "", ""},
 		"all at once": {params{"url": "https://evil.example/", "method": "DELETE", "headers": params{"Host": "hooks.example.com", "X": "$NONE"}},
-			"error http_method, warning http_url_not_allowed, error http_header, warning http_env_not_allowed", ""},
+			"error http_method, error http_url_not_allowed, error http_header, warning http_env_not_allowed", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := handler(t, webhook.Options{Env: env}, settings)
-			ds := h.Check(declares(test.params))
+			ds := h.Check(&hook.Call{Hook: declares(test.params)})
 			if diff := cmp.Diff(test.codes, codes(ds)); diff != "" {
 				t.Error(diff, ds)
 			}
@@ -91,7 +91,7 @@ func TestAHeaderIsSaidOnce(t *testing.T) {
 	} {
 		declared := posts("https://hooks.example.com/")
 		declared.Params["headers"] = json.RawMessage(raw)
-		if got := codes(h.Check(declared)); got != want {
+		if got := codes(h.Check(&hook.Call{Hook: declared})); got != want {
 			t.Errorf("%s: %s", raw, got)
 		}
 	}

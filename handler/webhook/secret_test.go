@@ -141,7 +141,7 @@ func TestNoEnvironmentValueIsEverSaid(t *testing.T) {
 			declared := declares(params{"url": url, "headers": params{"X-A": "$SECRET", "X-B": "$UNLISTED"}, "allowedEnvVars": []string{"SECRET", "URL", "SLASHED"}})
 			_, c, err := run(t, h, declared)
 			_, text := failure(t, err)
-			text += fmt.Sprint(c.Report.Warnings, h.Check(declared), errors.Unwrap(err))
+			text += fmt.Sprint(c.Report.Warnings, h.Check(&hook.Call{Hook: declared}), errors.Unwrap(err))
 			if strings.Contains(text, secret) {
 				t.Errorf("%s: %s", url, text)
 			}

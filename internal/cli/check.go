@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -10,18 +11,19 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	return &cobra.Command{
+	var strict bool
+	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
 		Short: "Tell all that is wrong with definitions, without running them",
 		Long: "Checks HOOK.md files, hook folders, or folders of hook folders; without a path\n" +
-			"everything that would be loaded. The exit code is 1 if something cannot work.",
+			"everything that would be loaded. The exit code is 1 if something cannot work, with\n--strict also if there is a warning.",
 		Example: "  tenterhook check\n  tenterhook check ./hooks/guard/HOOK.md --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			report, err := tenterhook.Check(cmd.Context(), a.opts, args...)
 			if err != nil {
 				return err
 			}
-			if hook.HasErrors(report.Diagnostics) {
+			if hook.HasErrors(report.Diagnostics) || strict && slices.ContainsFunc(report.Diagnostics, isWarning) {
 				a.code = exitError
 			}
 			if a.json {
@@ -38,7 +40,11 @@ func (a *app) checkCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "end with exit code 1 on warnings too")
+	return cmd
 }
+
+func isWarning(d hook.Diagnostic) bool { return d.Severity == hook.SeverityWarning }
 
 // summary counts diagnostics: "1 error, 2 warnings".
 func summary(ds []hook.Diagnostic) string {

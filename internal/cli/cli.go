@@ -248,6 +248,13 @@ func (a *app) printRoot(root string) {
 	}
 }
 
+// printLine prints a value as JSON in one line.
+func (a *app) printLine(v any) error {
+	enc := json.NewEncoder(a.Out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
 // printDiagnostics tells a person what loading found.
 func (a *app) printDiagnostics(ds []hook.Diagnostic) {
 	style := a.styleOf(a.Err)

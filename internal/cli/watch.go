@@ -18,7 +18,8 @@ func (a *app) watchCommand() *cobra.Command {
 		Short: "Print what changes as hooks are edited, until interrupted",
 		Long: "Watches the directories that hooks are loaded from. Of each change it prints the\n" +
 			"hooks that came (+), changed (~) and went (-), those that are kept as they last\n" +
-			"were because their file is broken (=), and what is wrong. With --json, a line each.",
+			"were because their file is broken (=), those whose state changed, as when an edit\n" +
+			"ended an approval, and what is wrong. With --json, one line of JSON a change.",
 		Example: "  tenterhook watch\n  tenterhook watch --dir ./hooks --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,7 +41,7 @@ func (a *app) watchCommand() *cobra.Command {
 
 func (a *app) printReload(c *registry.Reloaded) {
 	if a.json {
-		_ = a.printJSON(map[string]any{"added": orEmpty(c.Added), "removed": orEmpty(c.Removed), "changed": orEmpty(c.Changed),
+		_ = a.printLine(map[string]any{"states": orEmpty(c.States), "added": orEmpty(c.Added), "removed": orEmpty(c.Removed), "changed": orEmpty(c.Changed),
 			"kept": orEmpty(c.Kept), "settings": c.Settings, "diagnostics": orEmpty[hook.Diagnostic](c.Diagnostics)})
 		return
 	}
@@ -56,6 +57,16 @@ func (a *app) printReload(c *registry.Reloaded) {
 	if c.Settings {
 		parts = append(parts, "settings")
 	}
-	fmt.Fprintln(a.Out, "reloaded:", strings.Join(parts, " "))
+	if len(parts) > 0 {
+		fmt.Fprintln(a.Out, "reloaded:", strings.Join(parts, " "))
+	}
+	style := a.styleOf(a.Out)
+	for _, s := range c.States {
+		line := fmt.Sprintf("%s (%s): %s, was %s", oneLine(s.ID), oneLine(string(s.Event)), style.state(s.To), s.From)
+		if s.Why != "" {
+			line += ": " + oneLine(s.Why)
+		}
+		fmt.Fprintln(a.Out, line)
+	}
 	a.printDiagnostics(c.Diagnostics)
 }

@@ -12,6 +12,10 @@ import (
 	"strings"
 )
 
+// Inspect looks at a program on disk for what keeps it from starting with that environment. It
+// reports false if the program looks well.
+func Inspect(path string, env []string) (Diagnosis, bool) { return inspect(path, env) }
+
 // inspect looks at a program on disk for what keeps it from starting. It tells nothing (false) about
 // one that looks well.
 func inspect(path string, env []string) (Diagnosis, bool) {

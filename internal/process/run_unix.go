@@ -15,6 +15,52 @@ import (
 
 // run runs one child. Its error is the system's, for a child that could not be started.
 func run(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
+	if s.Umask == nil {
+		return runHere(ctx, s, token, deadline)
+	}
+	// The thread gets a file mode creation mask of its own, and with it a working directory that the
+	// host's os.Chdir does not reach. So it must not run anything of the host afterwards: Go ends a
+	// thread whose goroutine ends without unlocking it.
+	type end struct {
+		res Result
+		err error
+	}
+	ended := make(chan end, 1)
+	go onThreadOfItsOwn(func() {
+		res, err := runHere(ctx, s, token, deadline)
+		rest := res.Rest
+		if rest == nil {
+			ended <- end{res, err}
+			return
+		}
+		relayed := make(chan Result, 1)
+		res.Rest = relayed
+		ended <- end{res, err}
+		relayed <- <-rest // the child dies with this thread
+	})
+	e := <-ended
+	return e.res, e.err
+}
+
+// onThreadOfItsOwn calls fn on a thread that ends when fn returns. The main thread never ends, so it
+// is not used. It must be called in a goroutine that ends with it.
+func onThreadOfItsOwn(fn func()) {
+	runtime.LockOSThread()
+	if !onMainThread() {
+		fn()
+		return
+	}
+	elsewhere := make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // the main thread is taken
+		close(elsewhere)
+		fn()
+	}()
+	<-elsewhere
+	runtime.UnlockOSThread()
+}
+
+func runHere(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
 	runtime.LockOSThread() // the child dies with the thread that forked it: see doc.go
 	defer runtime.UnlockOSThread()
 

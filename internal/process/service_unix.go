@@ -19,7 +19,11 @@ func (s *Service) start(spec *Spec, token string, noStdin bool) error {
 	s.child = newChild(spec, token, time.Time{})
 	s.child.stays = &s.stderr
 	started := make(chan error)
-	go s.keep(noStdin, started)
+	if spec.Umask == nil {
+		go s.keep(noStdin, started)
+	} else {
+		go onThreadOfItsOwn(func() { s.keep(noStdin, started) }) // see run
+	}
 	return <-started
 }
 

@@ -25,6 +25,8 @@ func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, er
 	return pid, exit, nil
 }
 
+func onMainThread() bool { return false } // no thread is changed
+
 // ownUmask: here a mask belongs to the whole process.
 func ownUmask() bool { return false }
 

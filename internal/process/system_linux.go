@@ -27,8 +27,10 @@ func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, er
 	return pid, exit, nil
 }
 
-// ownUmask gives the calling thread a mask of its own, and a working directory: this host changes
-// neither but for the moment of a fork. Threads that Go makes of it later are made by another one, as
+func onMainThread() bool { return unix.Gettid() == unix.Getpid() }
+
+// ownUmask gives the calling thread a mask of its own, and a working directory. The thread must end
+// with its goroutine, since the host may change both later. Threads that Go makes of it later are made by another one, as
 // long as the goroutine is locked to it.
 func ownUmask() bool { return unix.Unshare(unix.CLONE_FS) == nil }
 

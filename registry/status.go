@@ -1,0 +1,62 @@
+package registry
+
+import (
+	"fmt"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/trust"
+)
+
+// status is whether a hook can run now for a caller, whatever the input.
+type status struct {
+	state     hook.State
+	why, hint string        // "" if ready
+	approval  trust.Verdict // of one that may run
+}
+
+// status judges what a dispatch judges before it calls a handler. Dispatch,
+// Select, List, Check and Watch all ask it.
+func (r *Registry) status(e *entry, from *Caller) status {
+	switch err := e.matcher.Valid(); {
+	case e.state != hook.StateReady:
+		return status{state: e.state, why: e.why}
+	case err != nil:
+		return status{state: hook.StateInvalid, why: err.Error(), hint: "matchers are names, lists of names, or JavaScript regular expressions"}
+	case len(e.rules) > 0 && !hook.Info(e.event).TakesIf:
+		return status{state: hook.StateUnsupported, why: fmt.Sprintf("%s tests no `if`, so the hook never runs", e.event), hint: "remove if"}
+	}
+	state, why, approval := e.standing(from)
+	if state != hook.StateReady {
+		return status{state: state, why: why, hint: approval.Hint}
+	}
+	if v := e.check.VerdictIn(from.lookup()); !v.Eligible {
+		return status{state: hook.StateIneligible, why: v.Why, hint: v.Hint}
+	}
+	return status{state: hook.StateReady, approval: approval}
+}
+
+// outlook is the status of a hook, and of one that is ready what its handler
+// says of it without running it: a dispatch finds that out by running it.
+func (r *Registry) outlook(e *entry, from *Caller) (status, []hook.Diagnostic) {
+	s := r.status(e, from)
+	if s.state != hook.StateReady {
+		return s, nil
+	}
+	c, ok := e.handler.(hook.Checker)
+	if !ok {
+		return s, nil
+	}
+	notes := r.checked(e, c, from)
+	for _, d := range notes {
+		if d.Severity == hook.SeverityError {
+			return status{state: hook.StateIneligible, why: d.Message, hint: d.Hint, approval: s.approval}, notes
+		}
+	}
+	return s, notes
+}
+
+// refuses reports whether a hook that cannot run blocks what it concerns.
+func (e *entry) refuses(s status) bool {
+	failed := hook.Result{Hook: e.hook, Status: hook.StatusSkipped, Failure: stateFailure(s.state)}
+	return failed.Verdict() == hook.Deny
+}
