@@ -144,8 +144,12 @@ func (d *dispatch) stale(s *slot) bool {
 	return s.unused || !s.concerned || !bytes.Equal(s.judged, d.wire)
 }
 
-// refused reports whether the call is denied already, or the agent stopped.
+// refused reports whether the call is denied already, or the agent stopped. After
+// a tool has run nothing is refused: its output may still be replaced.
 func (d *dispatch) refused() bool {
+	if hook.Info(d.in.Event()).Fields.Has(hook.FieldToolOutput) {
+		return false
+	}
 	stops := hook.Info(d.in.Event()).Block == hook.BlockAction
 	for i := range d.slots {
 		if r := &d.slots[i].result; r.Verdict() == hook.Deny || stops && r.Output != nil && r.Output.Stop {

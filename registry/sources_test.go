@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -293,5 +294,64 @@ func TestUnapprovedTwinTakesNoPlace(t *testing.T) {
 	want := []string{"user/settings.json:PreToolUse[0].0 blocked", "project/settings.json:PreToolUse[0].0 skipped untrusted"}
 	if diff := cmp.Diff(want, ids(dispatch(t, open(t, opts), bash("ls")))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A hook of a config file that is the same as no other keeps its own policy.
+func TestDedupeMakesNoOtherHookBlock(t *testing.T) {
+	opts := machine(t, "")
+	opts.Compat = []string{"claude"}
+	write(t, filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude", "settings.json"), entry(`"command": "exit 3"`))
+	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "exit 4"`))
+	if out := dispatch(t, open(t, opts), bash("ls")); out.Verdict != hook.NoOpinion || len(out.Failures()) != 2 {
+		t.Errorf("%v %v", out.Verdict, ids(out))
+	}
+}
+
+// What a handler of any kind warns of reaches the outcome.
+func TestWarningsOfAHandlerReachTheOutcome(t *testing.T) {
+	reg := open(t, only())
+	warns := hook.HandlerFunc(func(_ context.Context, c *hook.Call) (*hook.Output, error) {
+		c.Warn("odd", "it is odd", "look")
+		return nil, nil
+	})
+	if err := reg.Register(&hook.Hook{Name: "warns", Event: hook.EventPreToolUse, Handler: warns}); err != nil {
+		t.Fatal(err)
+	}
+	if out := dispatch(t, reg, bash("ls")); !has(out.Diagnostics, "odd", "it is odd") {
+		t.Errorf("%v", out.Diagnostics)
+	}
+}
+
+// Hooks that replace a tool's output side by side each get what the last one left,
+// and so does a declared one: no redaction is lost.
+func TestEveryReplacementOfAnOutputCounts(t *testing.T) {
+	for name, configure := range map[string]func(*hook.Hook){"undeclared": func(*hook.Hook) {}, "declared": rewrites} {
+		reg := open(t, only())
+		for _, word := range []string{"one", "two", "three"} {
+			redact := func(_ context.Context, in hook.PostToolUse) (*hook.Output, error) {
+				text := strings.ReplaceAll(string(in.ToolResponse), word, "…")
+				return &hook.Output{Verdict: hook.Deny, Reason: word, UpdatedToolOutput: []byte(text)}, nil
+			}
+			if err := registry.On(reg, word, redact, configure); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := registry.On(reg, "silent", func(context.Context, hook.PostToolUse) (*hook.Output, error) { return nil, nil }); err != nil {
+			t.Fatal(err)
+		}
+		out := dispatch(t, reg, hook.PostToolUse{ToolName: "Bash", ToolResponse: []byte(`"one two three four"`)})
+		if string(out.UpdatedToolOutput) != `"… … … four"` || out.Verdict != hook.Deny {
+			t.Errorf("%s: %s, %v", name, out.UpdatedToolOutput, out.Verdict)
+		}
+	}
+	reg := open(t, only())
+	if err := registry.On(reg, "broken", func(context.Context, hook.PostToolUse) (*hook.Output, error) {
+		return &hook.Output{UpdatedToolOutput: []byte(`{oops`)}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if out := dispatch(t, reg, hook.PostToolUse{ToolName: "Bash", ToolResponse: []byte(`"x"`)}); out.UpdatedToolOutput != nil || len(out.Failures()) != 1 {
+		t.Errorf("%s %v", out.UpdatedToolOutput, ids(out))
 	}
 }

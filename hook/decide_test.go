@@ -1,0 +1,240 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+func TestOnlyNoOpinionAndAllowMayProceed(t *testing.T) {
+	for _, tt := range []struct {
+		event   hook.Event
+		verdict hook.Verdict
+		stop    bool
+		want    bool
+	}{
+		{hook.EventPreToolUse, hook.NoOpinion, false, true},
+		{hook.EventPreToolUse, hook.Allow, false, true},
+		{hook.EventPreToolUse, hook.Ask, false, false},
+		{hook.EventPreToolUse, hook.Defer, false, false},
+		{hook.EventPreToolUse, hook.Deny, false, false},
+		{hook.EventPreToolUse, hook.Deny + 1, false, false},
+		{hook.EventPreToolUse, hook.Allow, true, false},
+		{hook.EventSessionStart, hook.NoOpinion, true, false},
+		{hook.EventPostToolUse, hook.Deny, false, false},
+		{hook.EventStop, hook.NoOpinion, true, true}, // what proceeds is the stop
+		{hook.EventStop, hook.Deny, false, false},
+	} {
+		o := &hook.Outcome{Event: tt.event, Verdict: tt.verdict, Stop: tt.stop}
+		if got := o.MayProceed(); got != tt.want {
+			t.Errorf("%s %v, stop %v: %v", tt.event, tt.verdict, tt.stop, got)
+		}
+	}
+	var none *hook.Outcome
+	if none.MayProceed() {
+		t.Error("what was not decided may proceed")
+	}
+}
+
+func TestFailuresAreTheHooksThatDidNotDoTheirWork(t *testing.T) {
+	h := &hook.Hook{ID: "dir/a", Event: hook.EventPreToolUse}
+	results := []hook.Result{
+		{Hook: h, Status: hook.StatusSuccess}, {Hook: h, Status: hook.StatusBlocked}, {Hook: h, Status: hook.StatusFailed, Failure: hook.FailureExit},
+		{Hook: h, Status: hook.StatusSkipped}, {Hook: h, Status: hook.StatusSkipped, Failure: hook.FailureUntrusted},
+		{Hook: h, Status: hook.StatusAsync}, {Hook: h, Status: hook.StatusCancelled},
+	}
+	var got []hook.Failure
+	for _, r := range hook.Merge(hook.EventPreToolUse, results).Failures() {
+		got = append(got, r.Failure)
+	}
+	if diff := cmp.Diff([]hook.Failure{hook.FailureExit, hook.FailureUntrusted}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLastRewriteCounts(t *testing.T) {
+	raw := func(s string) json.RawMessage { return json.RawMessage(`"` + s + `"`) }
+	rewrite := func(word string, change ...func(*hook.Result)) hook.Result {
+		r := ran("dir/"+word, hook.Output{UpdatedInput: raw(word), UpdatedToolOutput: raw(word)})
+		for _, c := range change {
+			c(&r)
+		}
+		return r
+	}
+	declared := func(r *hook.Result) { r.Hook.Rewrites = true }
+	turn := func(n int) func(*hook.Result) { return func(r *hook.Result) { r.Turn = n } }
+	status := func(s hook.Status) func(*hook.Result) { return func(r *hook.Result) { r.Status = s } }
+	stale := func(r *hook.Result) { r.Stale = true }
+	silent := ran("dir/silent", hook.Output{Context: "x"})
+	for name, tt := range map[string]struct {
+		results       []hook.Result
+		input, output string
+	}{
+		"none":                               {[]hook.Result{silent}, "", ""},
+		"the last in order":                  {[]hook.Result{rewrite("a"), rewrite("b")}, "b", "b"},
+		"a later one that rewrites nothing":  {[]hook.Result{rewrite("a"), silent}, "a", "a"},
+		"a later one without an answer":      {[]hook.Result{rewrite("a"), {Hook: silent.Hook, Status: hook.StatusSuccess}}, "a", "a"},
+		"an undeclared one":                  {[]hook.Result{rewrite("a"), rewrite("b", declared)}, "a", "a"},
+		"the last declared one":              {[]hook.Result{rewrite("a", declared), rewrite("b", declared)}, "b", "b"},
+		"a later turn":                       {[]hook.Result{rewrite("a", turn(2)), rewrite("b", turn(1))}, "a", "a"},
+		"a later turn, declared":             {[]hook.Result{rewrite("a", turn(2), declared), rewrite("b", turn(1))}, "a", "a"},
+		"one that failed":                    {[]hook.Result{rewrite("a"), rewrite("b", status(hook.StatusFailed))}, "a", "a"},
+		"one that is not about the input":    {[]hook.Result{rewrite("a"), rewrite("b", stale)}, "a", "a"},
+		"one that blocks replaces an output": {[]hook.Result{rewrite("a"), rewrite("b", status(hook.StatusBlocked))}, "a", "b"},
+	} {
+		for ev, want := range map[hook.Event]string{hook.EventPreToolUse: tt.input, hook.EventPermissionRequest: tt.input, hook.EventPostToolUse: tt.output,
+			hook.EventUserPromptSubmit: "", "DeploymentStarted": ""} {
+			o := hook.Merge(ev, tt.results)
+			got := string(o.UpdatedInput) + string(o.UpdatedToolOutput)
+			if want != "" {
+				want = `"` + want + `"`
+			}
+			if got != want || o.UpdatedInput != nil && o.UpdatedToolOutput != nil {
+				t.Errorf("%s, %s: %s, want %s", name, ev, got, want)
+			}
+		}
+	}
+}
+
+// Every answer to another input refuses, and none approves.
+func TestAnswersToOtherInputsOnlyRefuse(t *testing.T) {
+	grants := &hook.PermissionAnswer{UpdatedPermissions: json.RawMessage(`[]`)}
+	for v := hook.NoOpinion; v <= hook.Deny; v++ {
+		want := v
+		if v <= hook.Allow {
+			want = hook.NoOpinion
+		}
+		stale := ran("dir/a", hook.Output{Verdict: v, Reason: "first", Permission: grants})
+		stale.Stale = true
+		before := stale
+		before.Stale = false // being an earlier answer is enough
+		for name, r := range map[string]hook.Result{
+			"stale":            stale,
+			"earlier":          {Hook: stale.Hook, Status: hook.StatusSuccess, Earlier: &before},
+			"earlier by two":   {Hook: stale.Hook, Status: hook.StatusSuccess, Earlier: &hook.Result{Hook: stale.Hook, Status: hook.StatusSuccess, Earlier: &before}},
+			"then failed":      {Hook: stale.Hook, Status: hook.StatusFailed, Failure: hook.FailureExit, Earlier: &before},
+			"then not started": {Hook: stale.Hook, Status: hook.StatusSkipped, Failure: hook.FailureUntrusted, Earlier: &before},
+		} {
+			o := hook.Merge(hook.EventPermissionRequest, []hook.Result{r})
+			if o.Verdict != want || o.Permission != nil || want != hook.NoOpinion && o.Reason != "first" {
+				t.Errorf("%s %v: %v %q %v", name, v, o.Verdict, o.Reason, o.Permission)
+			}
+		}
+	}
+	before := ran("dir/a", hook.Output{Verdict: hook.Ask, Reason: "first"})
+	later := ran("dir/a", hook.Output{Verdict: hook.Deny, Reason: "second"})
+	later.Earlier = &before
+	if o := hook.Merge(hook.EventPreToolUse, []hook.Result{later}); o.Verdict != hook.Deny || o.Reason != "second" {
+		t.Errorf("%v %q", o.Verdict, o.Reason)
+	}
+	stopped := ran("dir/a", hook.Output{})
+	stopped.Earlier = &hook.Result{Hook: stopped.Hook, Status: hook.StatusSuccess, Output: &hook.Output{Stop: true, StopReason: "enough"}}
+	if o := hook.Merge(hook.EventPreToolUse, []hook.Result{stopped}); !o.Stop || o.Verdict != hook.Deny || o.Reason != "enough" {
+		t.Errorf("stop %v, %v %q", o.Stop, o.Verdict, o.Reason)
+	}
+}
+
+func TestPermissionsOfTheFirstHookCountAndOnlyWithAnAllow(t *testing.T) {
+	grant := func(v hook.Verdict, p *hook.PermissionAnswer) hook.Result {
+		return ran("dir/a", hook.Output{Verdict: v, Permission: p})
+	}
+	one, two := &hook.PermissionAnswer{UpdatedPermissions: json.RawMessage(`[1]`)}, &hook.PermissionAnswer{UpdatedPermissions: json.RawMessage(`[2]`)}
+	interrupt := &hook.PermissionAnswer{Interrupt: true}
+	for name, tt := range map[string]struct {
+		results []hook.Result
+		want    *hook.PermissionAnswer
+	}{
+		"the first":                {[]hook.Result{grant(hook.Allow, one), grant(hook.Allow, two)}, one},
+		"the only one":             {[]hook.Result{grant(hook.Allow, nil), grant(hook.Allow, two)}, two},
+		"one denies":               {[]hook.Result{grant(hook.Allow, one), grant(hook.Deny, nil)}, nil},
+		"one interrupts":           {[]hook.Result{grant(hook.Allow, one), grant(hook.Deny, interrupt)}, interrupt},
+		"an interruption alone":    {[]hook.Result{grant(hook.Allow, interrupt)}, nil},
+		"grants without an answer": {[]hook.Result{grant(hook.NoOpinion, one)}, nil},
+	} {
+		if diff := cmp.Diff(tt.want, hook.Merge(hook.EventPermissionRequest, tt.results).Permission); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if one.Interrupt || one.UpdatedPermissions == nil || interrupt.UpdatedPermissions != nil {
+		t.Error("merging changed an answer")
+	}
+}
+
+func TestStricterElicitationActionWinsInAnyOrder(t *testing.T) {
+	actions := []string{"accept", "cancel", "decline", "refuse"} // the last is unknown
+	for i, a := range actions {
+		for j, b := range actions {
+			o := hook.Merge(hook.EventElicitation, []hook.Result{
+				ran("dir/a", hook.Output{Elicitation: &hook.ElicitationAnswer{Action: a}}),
+				ran("dir/b", hook.Output{Elicitation: &hook.ElicitationAnswer{Action: b}})})
+			if want := actions[max(i, j)]; o.Elicitation.Action != want {
+				t.Errorf("%s and %s: %s", a, b, o.Elicitation.Action)
+			}
+		}
+	}
+	denied := hook.Merge(hook.EventElicitation, []hook.Result{
+		ran("dir/a", hook.Output{Elicitation: &hook.ElicitationAnswer{Action: "accept"}}), ran("dir/b", hook.Output{Verdict: hook.Deny})})
+	if denied.Elicitation != nil {
+		t.Errorf("denied, and %s", denied.Elicitation.Action)
+	}
+}
+
+func TestDecideAppliesTheFacts(t *testing.T) {
+	rewritten := ran("dir/a", hook.Output{Verdict: hook.Allow, UpdatedInput: json.RawMessage(`{"a":1}`)})
+	silent := ran("dir/a", hook.Output{})
+	deny := ran("dir/a", hook.Output{Verdict: hook.Deny, Reason: "no"})
+	pre := hook.PreToolUse{ToolName: "Bash"}
+	for name, tt := range map[string]struct {
+		in      hook.Input
+		results []hook.Result
+		facts   hook.Facts
+		want    hook.Verdict
+		says    string // in the reason or a diagnostic
+	}{
+		"nothing":                          {pre, []hook.Result{rewritten}, hook.Facts{}, hook.Allow, ""},
+		"nobody could judge":               {pre, []hook.Result{rewritten}, hook.Facts{Unjudged: errors.New("odd")}, hook.Deny, "odd"},
+		"nobody was to judge":              {pre, nil, hook.Facts{Unjudged: errors.New("odd")}, hook.NoOpinion, ""},
+		"it has happened":                  {hook.PostToolUse{}, []hook.Result{silent}, hook.Facts{Unjudged: errors.New("odd")}, hook.NoOpinion, ""},
+		"a schema":                         {pre, []hook.Result{rewritten}, hook.Facts{Schema: errors.New("a: want text")}, hook.Deny, "input of Bash does not satisfy its schema: a: want text"},
+		"a schema, and nothing rewritten":  {pre, []hook.Result{silent}, hook.Facts{Schema: errors.New("x")}, hook.NoOpinion, ""},
+		"what can be blocked":              {hook.ConfigChange{Source: "user_settings"}, []hook.Result{deny}, hook.Facts{}, hook.Deny, "no"},
+		"what cannot be blocked":           {hook.ConfigChange{Source: "policy_settings"}, []hook.Result{deny}, hook.Facts{}, hook.NoOpinion, "cannot be blocked"},
+		"below the limit of stops":         {hook.Stop{}, []hook.Result{deny}, hook.Facts{StopLimit: 2, StopsBlocked: 1}, hook.Deny, "no"},
+		"at the limit of stops":            {hook.Stop{}, []hook.Result{deny}, hook.Facts{StopLimit: 2, StopsBlocked: 2}, hook.NoOpinion, "2 times in a row; it stops now, against: no"},
+		"no limit of stops":                {hook.Stop{}, []hook.Result{deny}, hook.Facts{StopsBlocked: 99}, hook.Deny, "no"},
+		"a limit of stops elsewhere":       {pre, []hook.Result{deny}, hook.Facts{StopLimit: 2, StopsBlocked: 9}, hook.Deny, "no"},
+		"a limit of stops, and no refusal": {hook.Stop{}, []hook.Result{silent}, hook.Facts{StopLimit: 2, StopsBlocked: 9}, hook.NoOpinion, ""},
+	} {
+		tt.facts.Notes = []hook.Diagnostic{{Code: "noted"}}
+		o := hook.Decide(tt.in, tt.results, tt.facts)
+		said := o.Reason
+		for _, d := range o.Diagnostics[1:] {
+			said += d.Message
+		}
+		if o.Verdict != tt.want || !strings.Contains(said, tt.says) || tt.says == "" && said != "" || o.Diagnostics[0].Code != "noted" {
+			t.Errorf("%s: %v %q %v", name, o.Verdict, o.Reason, o.Diagnostics)
+		}
+		if o.Verdict == hook.Deny && o.UpdatedInput != nil {
+			t.Errorf("%s: denied with a rewrite", name)
+		}
+	}
+}
+
+func TestVerdictsAreReadAsTheyAreWritten(t *testing.T) {
+	for v := hook.NoOpinion; v <= hook.Deny; v++ {
+		text, _ := v.MarshalText()
+		got := hook.Verdict(99)
+		if err := got.UnmarshalText(text); err != nil || got != v {
+			t.Errorf("%v is read as %v, %v", v, got, err)
+		}
+	}
+	got := hook.Ask
+	if err := got.UnmarshalText([]byte("Deny")); err == nil || got != hook.Ask {
+		t.Errorf("an unknown word is read as %v, %v", got, err)
+	}
+}
