@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
 )
 
 // reply is what a script left behind.
@@ -72,6 +75,40 @@ func run(t *testing.T, folder, script, payload string, env ...string) reply {
 		t.Fatalf("%s/%s: %v", folder, script, err)
 	}
 	return reply{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// rules opens the folders as a registry does, each a hook of kind rule, and
+// returns a function that gives the verdict on a payload, and why.
+func rules(t *testing.T, folders ...string) func(payload string) (verdict, why string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, folder := range folders {
+		text, err := os.ReadFile(filepath.Join(folder, "HOOK.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, folder, "HOOK.md"), string(text))
+	}
+	reg, err := registry.Open(t.Context(), registry.Options{Workspace: t.TempDir(), Dirs: []string{dir}, StateDir: t.TempDir(),
+		Without: []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopeProject, hook.ScopeLocal, hook.ScopePlugin}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reg.Close() })
+	return func(payload string) (string, string) {
+		in, err := hook.DecodeInput([]byte(payload))
+		if err != nil {
+			t.Fatalf("%v: %s", err, payload)
+		}
+		out, err := reg.Dispatch(t.Context(), in)
+		if err != nil {
+			t.Fatalf("%v: %s", err, payload)
+		}
+		for _, f := range out.Failures() {
+			t.Errorf("%s failed: %s", f.Hook.ID, f.Reason)
+		}
+		return out.Verdict.String(), out.Reason
+	}
 }
 
 // output runs a program that the test needs and returns what it prints.

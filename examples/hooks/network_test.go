@@ -6,7 +6,7 @@ import (
 )
 
 func TestAskBeforeNetworkReadsCommands(t *testing.T) {
-	needs(t, "sh", "awk")
+	judge := rules(t, "ask-before-network")
 	for _, c := range []struct{ command, want string }{
 		{`curl https://example.com`, "ask"},
 		{`/usr/bin/curl -s https://example.com | jq .`, "ask"},
@@ -48,56 +48,42 @@ func TestAskBeforeNetworkReadsCommands(t *testing.T) {
 		{`cat < input | sort`, "none"},
 		{``, "none"},
 	} {
-		r := run(t, "ask-before-network", "ask.sh", shell(c.command))
-		if got := r.verdict(t); got != c.want {
-			t.Errorf("%s\n\tgot %s, want %s: %s%s", c.command, got, c.want, r.stdout, r.stderr)
+		if got, why := judge(shell(c.command)); got != c.want {
+			t.Errorf("%s\n\tgot %s, want %s: %s", c.command, got, c.want, why)
 		}
 	}
 }
 
 func TestAskBeforeNetworkReadsFetches(t *testing.T) {
-	needs(t, "sh", "awk")
+	judge := rules(t, "ask-before-network")
 	for url, want := range map[string]string{
 		"https://example.com/a":  "ask",
 		"http://LOCALHOST:1234/": "none",
 		"file:///etc/passwd":     "ask",
 		"":                       "ask",
 	} {
-		r := run(t, "ask-before-network", "ask.sh", toolCall("WebFetch", map[string]any{"url": url, "prompt": "curl x; curl y"}))
-		if got := r.verdict(t); got != want {
-			t.Errorf("%q: got %s, want %s: %s%s", url, got, want, r.stdout, r.stderr)
+		if got, why := judge(toolCall("WebFetch", map[string]any{"url": url, "prompt": "curl x; curl y"})); got != want {
+			t.Errorf("%q: got %s, want %s: %s", url, got, want, why)
 		}
 	}
 }
 
-func TestAskBeforeNetworkNamesEachProgramOnce(t *testing.T) {
-	needs(t, "sh", "awk")
-	r := run(t, "ask-before-network", "ask.sh", shell("curl a; curl b; ssh \"c\x1b\""))
-	const want = "ask-before-network: `curl`, `ssh` would reach the network"
-	if got := r.parse(t).HookSpecificOutput.PermissionDecisionReason; got != want {
-		t.Errorf("got  %q\nwant %q", got, want)
+func TestAskBeforeNetworkAsksAboutWhatItCannotRead(t *testing.T) {
+	judge := rules(t, "ask-before-network")
+	if got, why := judge(shell(strings.Repeat("x", 200_000))); got != "ask" {
+		t.Errorf("a command that is too long: got %s, want a question: %s", got, why)
 	}
 }
 
-func TestAskBeforeNetworkRefusesWhatItCannotRead(t *testing.T) {
-	needs(t, "sh", "awk")
-	for _, r := range []reply{
-		run(t, "ask-before-network", "ask.sh", `{"tool_input":{"command":"ls`),
-		run(t, "ask-before-network", "ask.sh", shell("ls"), "PATH="+t.TempDir()),
+func TestAskBeforePushAsks(t *testing.T) {
+	judge := rules(t, "ask-before-push")
+	for command, want := range map[string]string{
+		"git push": "ask", "cd x && git -C y push origin": "ask", "sudo git --no-pager push": "ask", "bash -c 'git push'": "ask",
+		"git -c alias.p=push p": "ask", "unknown git push": "ask", "git push --dry-run; git push": "ask",
+		"git push --dry-run": "none", "git status": "none", "echo git push": "none", "git pull": "none",
 	} {
-		if r.verdict(t) != "deny" {
-			t.Errorf("got %+v, want a refusal", r)
+		if got, why := judge(shell(command)); got != want {
+			t.Errorf("%s: got %s, want %s: %s", command, got, want, why)
 		}
-	}
-	r := run(t, "ask-before-network", "ask.sh", shell(strings.Repeat("x", 100_000)))
-	if r.verdict(t) != "ask" {
-		t.Errorf("a command that is too long: got %+v, want a question", r)
-	}
-}
-
-func TestAskBeforePushAlwaysAsks(t *testing.T) {
-	needs(t, "sh")
-	if r := run(t, "ask-before-push", "ask.sh", shell("git push")); r.verdict(t) != "ask" {
-		t.Errorf("got %+v", r)
 	}
 }

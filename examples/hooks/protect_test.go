@@ -1,13 +1,12 @@
 package hooks_test
 
-import (
-	"os"
-	"strings"
-	"testing"
-)
+import "testing"
+
+// secretRules are the folders that keep secrets together.
+var secretRules = []string{"protect-secrets", "protect-secrets-from-changes", "ask-before-secrets"}
 
 func TestProtectSecretsKnowsFilesByName(t *testing.T) {
-	needs(t, "sh", "awk")
+	judge := rules(t, secretRules...)
 	for _, c := range []struct{ path, want string }{
 		{".env", "deny"},
 		{"/project/app/.env", "deny"},
@@ -43,19 +42,19 @@ func TestProtectSecretsKnowsFilesByName(t *testing.T) {
 		{"main.go", "none"},
 	} {
 		for _, tool := range []string{"Read", "Edit", "Write"} {
-			r := run(t, "protect-secrets", "secrets.sh", toolCall(tool, map[string]any{"file_path": c.path}))
-			if got := r.verdict(t); got != c.want {
-				t.Errorf("%s %s: got %s, want %s: %s%s", tool, c.path, got, c.want, r.stdout, r.stderr)
+			want := c.want
+			if tool == "Write" && want == "ask" {
+				want = "none" // writing shows nothing of what was there
 			}
-			if c.want == "deny" && !strings.Contains(r.stderr, "hold secrets") {
-				t.Errorf("%s: the refusal does not say why: %s", c.path, r.stderr)
+			if got, why := judge(toolCall(tool, map[string]any{"file_path": c.path})); got != want {
+				t.Errorf("%s %s: got %s, want %s: %s", tool, c.path, got, want, why)
 			}
 		}
 	}
 }
 
 func TestProtectSecretsReadsCommands(t *testing.T) {
-	needs(t, "sh", "awk")
+	judge := rules(t, secretRules...)
 	for _, c := range []struct{ command, want string }{
 		{`cat .env`, "deny"},
 		{`cat ".env"`, "deny"},
@@ -85,15 +84,14 @@ func TestProtectSecretsReadsCommands(t *testing.T) {
 		{`node -e "console.log(process.env)"`, "none"},
 		{`go test ./... && git status`, "none"},
 	} {
-		r := run(t, "protect-secrets", "secrets.sh", shell(c.command))
-		if got := r.verdict(t); got != c.want {
-			t.Errorf("%s: got %s, want %s: %s%s", c.command, got, c.want, r.stdout, r.stderr)
+		if got, why := judge(shell(c.command)); got != c.want {
+			t.Errorf("%s: got %s, want %s: %s", c.command, got, c.want, why)
 		}
 	}
 }
 
 func TestProtectSecretsTellsFilesFromText(t *testing.T) {
-	needs(t, "sh", "awk")
+	judge := rules(t, secretRules...)
 	for _, c := range []struct {
 		name  string
 		input map[string]any
@@ -107,41 +105,11 @@ func TestProtectSecretsTellsFilesFromText(t *testing.T) {
 		{"a notebook", map[string]any{"notebook_path": "key.pem", "new_source": ""}, "deny"},
 		{"a list of files", map[string]any{"paths": []string{"a.go", "b/.env"}}, "deny"},
 	} {
-		r := run(t, "protect-secrets", "secrets.sh", toolCall("X", c.input))
-		if got := r.verdict(t); got != c.want {
-			t.Errorf("%s: got %s, want %s: %s%s", c.name, got, c.want, r.stdout, r.stderr)
+		if got, why := judge(toolCall("mcp__files__use", c.input)); got != c.want {
+			t.Errorf("%s: got %s, want %s: %s", c.name, got, c.want, why)
 		}
 	}
-	if r := run(t, "protect-secrets", "secrets.sh", `{"tool_input":{"file_path":"\u002eenv"}}`); r.verdict(t) != "deny" {
-		t.Errorf("an escaped name: got %+v", r)
-	}
-	if r := run(t, "protect-secrets", "secrets.sh", `{"tool_input":`); r.verdict(t) != "deny" {
-		t.Errorf("a payload that is cut short: got %+v", r)
-	}
-	if r := run(t, "protect-secrets", "secrets.sh", shell("ls"), "PATH="+t.TempDir()); r.verdict(t) != "deny" {
-		t.Errorf("no awk: got %+v", r)
-	}
-}
-
-// TestSharedFilesAreTheSame: each folder can be copied by itself, so each has
-// the readers, and a fix in one has to reach the others.
-func TestSharedFilesAreTheSame(t *testing.T) {
-	for name, folders := range map[string][]string{
-		"json.awk":  {"protect-secrets", "ask-before-network"},
-		"shell.awk": {"ask-before-network"},
-	} {
-		want, err := os.ReadFile("guard-destructive/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, folder := range folders {
-			got, err := os.ReadFile(folder + "/" + name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(got) != string(want) {
-				t.Errorf("%s/%s and guard-destructive/%s differ: copy the mended one", folder, name, name)
-			}
-		}
+	if got, _ := judge(`{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"\u002eenv"}}`); got != "deny" {
+		t.Errorf("an escaped name: got %s", got)
 	}
 }

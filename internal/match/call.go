@@ -212,6 +212,9 @@ var prose = wordSet("content new_string old_string new_source description prompt
 
 // inputTexts returns the strings of the input, at any depth, but prose.
 func (c *Call) inputTexts() (texts []inputText, ok bool) {
+	if text, isText := decodeText(c.ToolInput); isText && json.Valid(c.ToolInput) {
+		return []inputText{{"", text}}, true
+	}
 	fields, err := c.members()
 	if err != nil {
 		return nil, false

@@ -77,6 +77,10 @@ func (r *lineReader) handed(words []string, at int, in stream) {
 	}
 }
 
+// maxMentioned bounds how far the words of a program that runs none of them are
+// looked through.
+const maxMentioned = 64
+
 // suffixes takes down each rest of the words as a command.
 func (r *lineReader) suffixes(words []string, at int, h how, via string) {
 	r.variants(words, at)
@@ -86,6 +90,9 @@ func (r *lineReader) suffixes(words []string, at int, h how, via string) {
 	}
 	offset := 0
 	for i, w := range words {
+		if h == mentioned && i > maxMentioned {
+			return
+		}
 		if i > 0 && w != "" && !isOption(w) && len(r.line.started) < maxStarted {
 			s := started{words: words[i:], text: whole[offset:], how: min(r.how, h), via: via, suffix: true, origin: at}
 			if base := baseName(w); len(base) < len(w) {

@@ -119,7 +119,7 @@ func textPlace(word string) place {
 func rootedPlace(name string, c *Call) place {
 	parts, _ := placeParts(name)
 	for _, dir := range []string{c.Cwd, c.Workspace} {
-		if p := abovePlace(parts, dir); p.harm == fatal {
+		if p := abovePlace(parts, dir); p.harm > harmless {
 			return p
 		}
 	}
@@ -157,8 +157,9 @@ func rootedPlace(name string, c *Call) place {
 // abovePlace recognises a directory that the call is made from, and those above.
 func abovePlace(parts []string, dir string) place {
 	from, _ := placeParts(dir)
+	above := fatal
 	if n := len(parts); n > 0 && everything(parts[n-1]) {
-		parts = parts[:n-1]
+		parts, above = parts[:n-1], doubtful
 	}
 	switch {
 	case len(parts) == 0 || len(parts) > len(from) || strings.Join(parts, "/") != strings.Join(from[:len(parts)], "/"):
@@ -166,7 +167,7 @@ func abovePlace(parts []string, dir string) place {
 	case len(parts) == len(from):
 		return place{fatal, ofHere, "everything in the current directory"}
 	}
-	return place{fatal, ofUp, "a directory above the current one"}
+	return place{above, ofUp, "a directory above the current one"}
 }
 
 // homePlace judges the parts of a path below a home directory.

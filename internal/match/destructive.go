@@ -28,6 +28,25 @@ type destruction struct {
 	call *Call
 	best Decision
 	now  *started
+	work int              // words that were judged
+	seen map[string]place // what words name
+}
+
+// maxJudged bounds how many words of a line are judged, those that stand in
+// several commands each time.
+const maxJudged = 1 << 16
+
+// danger says how bad it is to lose what a word names.
+func (d *destruction) danger(word string) place {
+	p, ok := d.seen[word]
+	if !ok {
+		p = d.line.danger(word, d.call)
+		if d.seen == nil {
+			d.seen = map[string]place{}
+		}
+		d.seen[word] = p
+	}
+	return p
 }
 
 // verdict takes down what a command would do.
@@ -69,6 +88,15 @@ func (d *destruction) judge() {
 	}
 	for i := range d.line.started {
 		d.now = &d.line.started[i]
+		if judges(d.now.program()) {
+			d.work += len(d.now.words)
+		}
+		if d.work > maxJudged {
+			if d.now.how > mentioned {
+				d.verdict(doubtful, "has too many words to be judged")
+			}
+			continue
+		}
 		if !d.now.variant {
 			d.command()
 		}
@@ -80,6 +108,14 @@ func (d *destruction) judge() {
 	if d.line.unread != "" {
 		d.verdict(doubtful, lineText(d.line.text)+" "+d.line.unread)
 	}
+}
+
+// looked are the programs whose words are looked at one by one.
+var looked = wordSet(`rm grm srm find gfind bfs chmod chown chgrp chattr setfacl mv cp tee shred truncate install ln sponge unlink rmdir
+	dd dcfldd ddrescue rsync git kill pkill killall diskutil sqlite3 sqlite duckdb bq`)
+
+func judges(name string) bool {
+	return looked[name] || !isPlain(name) || erasers[name] || databases[name] || losing[name] != nil || isLanguage(name) || strings.HasPrefix(name, "mkfs")
 }
 
 // command judges one command.
@@ -179,7 +215,7 @@ func (d *destruction) remove(args []string) {
 			continue
 		}
 		targets++
-		p := d.line.danger(w, d.call)
+		p := d.danger(w)
 		switch {
 		case recursive:
 			d.verdict(p.harm, "would delete "+describe(w, p))
@@ -218,7 +254,7 @@ func (d *destruction) find(args []string) {
 	}
 	starts, filtered := findStarts(args)
 	for _, w := range starts {
-		p := d.line.danger(w, d.call)
+		p := d.danger(w)
 		if filtered {
 			if p.harm == fatal && p.kind != ofHere {
 				p.harm = doubtful
@@ -236,7 +272,7 @@ func (d *destruction) mode(name string, args []string) {
 		return isOption(w) && w[1] != '-' && strings.Contains(w, "R") || len(w) > 2 && strings.HasPrefix("--recursive", w)
 	})
 	for _, w := range args {
-		p := d.line.danger(w, d.call)
+		p := d.danger(w)
 		if isOption(w) || p.harm != fatal || p.kind == ofHere {
 			continue
 		}
@@ -261,7 +297,7 @@ func (d *destruction) overwrite(name string, args []string) {
 			continue
 		}
 		target := i == last || name != "cp" && name != "install" && name != "ln"
-		p := d.line.danger(w, d.call)
+		p := d.danger(w)
 		switch {
 		case target && isDisk(w) && name != "mv":
 			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(w)))
@@ -308,7 +344,7 @@ func (d *destruction) mirror(args []string) {
 		return
 	}
 	w := args[len(args)-1]
-	p := d.line.danger(w, d.call)
+	p := d.danger(w)
 	if p.kind == ofHere {
 		p.harm = doubtful
 	}

@@ -23,7 +23,8 @@
 // another one (sudo, timeout, bash -c): the rule matches, and [Decision.By]
 // says why.
 //
-// Nothing here starts a process, reads a file or keeps state between calls.
+// Nothing here starts a process or keeps state between calls. Of files it reads
+// links, and the names in a directory that a pattern of the shell stands for.
 // The one goroutine is regexp2's clock: it starts with the first match of an
 // expression that Go's own engine cannot run (lookaround, back-references) and
 // ends by itself about a second after the last one.

@@ -44,8 +44,14 @@ func (r *lineReader) charge(words []string) bool {
 
 // readLine reads shell text that is run in the directory cwd. file is the
 // parsed text, nil if it cannot be parsed.
-func readLine(text string, file *syntax.File, cwd, home string) *line {
+func readLine(text string, file *syntax.File, cwd, home string) (l *line) {
 	r := newLineReader(text, cwd, home, variables{})
+	defer func() {
+		if recover() != nil { // a form of the syntax tree that nothing here expects
+			l = r.line
+			l.cannotRead("cannot be read")
+		}
+	}()
 	r.top(text, file)
 	if !r.budget.asked && len(r.aliases) == 0 && len(r.functions) == 0 {
 		return r.line
@@ -246,8 +252,10 @@ func (r *lineReader) compoundLine(c syntax.Command, in stream) stream {
 		}
 	case *syntax.FuncDecl:
 		r.line.defines = true
-		r.functions[c.Name.Value] = true
-		r.forkBomb(c)
+		if c.Name != nil {
+			r.functions[c.Name.Value] = true
+			r.forkBomb(c)
+		}
 		r.stmt(c.Body, stream{})
 	case *syntax.TimeClause:
 		if c.Stmt != nil {

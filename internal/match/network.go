@@ -40,10 +40,14 @@ func networkOf(l *line) Decision {
 			return sure("opens " + excerpt(shown(f.path)))
 		}
 	}
+	work := 0
 	for i := range l.started {
 		s := &l.started[i]
-		if s.how == mentioned {
+		if s.how == mentioned || s.suffix && best.Certainty > No {
 			continue
+		}
+		if work += len(s.words); work > maxJudged {
+			return suspected(lineText(l.text) + " has too many words to be judged")
 		}
 		certainty := s.network()
 		if s.how == may && certainty == Sure {

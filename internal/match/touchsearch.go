@@ -292,6 +292,9 @@ func (s *touchSearch) input() {
 		s.found(suspected("the input is no JSON object"))
 	}
 	for _, text := range texts {
+		if text.key == "pattern" && s.call.ToolName != "Glob" {
+			continue
+		}
 		if s.call.ToolName == "Glob" || s.call.ToolName == "Grep" || text.key == "glob" {
 			text.value = shellPattern(text.value)
 		}
