@@ -34,7 +34,7 @@ func TestAgentObeysItsHooks(t *testing.T) {
 		return string(out)
 	}
 	out := agent()
-	for _, want := range []string{"House rules", "> tidy up\n", "not run (deny): guard-destructive", `result: "hello\n"`, "not run (ask): ask-before-push"} {
+	for _, want := range []string{"House rules", "> tidy up\n", "not run (deny): guard-destructive", `result: "hello\n"`, "not run (ask): ask-before-network"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
