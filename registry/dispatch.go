@@ -79,14 +79,18 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 			d.run = newRun(d.began)
 			defer func() { d.record(out, err) }()
 		}
-		unlock, err := r.calls.lock(ctx, in, nested)
-		if err != nil {
-			return nil, err
+		if d.onlyRules() { // they wait for nothing, and nothing can overtake them
+			d.runAll(ctx)
+		} else {
+			unlock, err := r.calls.lock(ctx, in, nested)
+			if err != nil {
+				return nil, err
+			}
+			defer unlock()
+			ctx, cancel := r.dispatchContext(ctx, in, d.slots)
+			defer cancel()
+			d.runAll(ctx)
 		}
-		defer unlock()
-		ctx, cancel := r.dispatchContext(ctx, in, d.slots)
-		defer cancel()
-		d.runAll(ctx)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)

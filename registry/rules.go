@@ -77,6 +77,17 @@ func (d *dispatch) judge(s *slot) hook.Result {
 	return result
 }
 
+// onlyRules reports whether every hook that runs is a rule, whatever rules make
+// of the input: none of them may rewrite, so no other hook is selected later.
+func (d *dispatch) onlyRules() bool {
+	for i := range d.slots {
+		if s := &d.slots[i]; s.run && (s.ruling == nil || s.hook.Rewrites || s.hook.Once) {
+			return false
+		}
+	}
+	return true
+}
+
 // unconcerned reports whether the hook leaves no result, since its own
 // conditions do not hold. What it said about an earlier input remains.
 func (s *slot) unconcerned() bool {

@@ -20,7 +20,7 @@ import (
 
 // costLimit bounds the work of one evaluation, in CEL's own unit: some tenths of
 // a second at most.
-const costLimit = 10_000_000
+const costLimit = 3_000_000
 
 // maxText is the size in bytes that an expression may have.
 const maxText = 16 << 10
