@@ -107,7 +107,8 @@ func TestEveryPromiseOfSecurityHasItsTest(t *testing.T) {
 	var tests strings.Builder
 	root, _ := filepath.Glob("*_test.go")
 	files, _ := filepath.Glob("*/*_test.go")
-	for _, file := range append(root, files...) {
+	deeper, _ := filepath.Glob("*/*/*_test.go")
+	for _, file := range slices.Concat(root, files, deeper) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

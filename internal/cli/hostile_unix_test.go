@@ -245,7 +245,9 @@ func (w *trial) run(cwd string) (marks, out string) {
 // unbound is refused unless --unbound is given, and then the edit is seen to run.
 func TestWhatWasApprovedIsWhatRuns(t *testing.T) {
 	home := t.TempDir()
+	removable(t, home)
 	t.Setenv("HOME", home)
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "1") // an edit of the same length within a second would not be seen
 	for _, name := range []string{"CONFIG", "DATA", "STATE", "CACHE"} {
 		t.Setenv("XDG_"+name+"_HOME", filepath.Join(home, strings.ToLower(name)))
 	}
@@ -257,6 +259,19 @@ func TestWhatWasApprovedIsWhatRuns(t *testing.T) {
 		seen[s.name] = true
 		t.Run(s.name, func(t *testing.T) { s.try(t) })
 	}
+}
+
+// removable lets the copies of approved folders below dir be removed, which cannot
+// be written.
+func removable(t *testing.T, dir string) {
+	t.Cleanup(func() {
+		_ = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+			if err == nil && e.IsDir() {
+				err = os.Chmod(path, 0o700)
+			}
+			return err
+		})
+	})
 }
 
 func (s spelling) try(t *testing.T) {
