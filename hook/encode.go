@@ -82,7 +82,7 @@ func (e *encoder) raw(key string, raw json.RawMessage) {
 func (e *encoder) members(v reflect.Value) {
 	for _, f := range fieldsOf(v.Type()).list {
 		field := v.Field(f.index)
-		if f.omitEmpty && empty(field) {
+		if f.omitEmpty && empty(field) || f.unknown && unknown(field) {
 			continue
 		}
 		e.key(f.key)
@@ -96,6 +96,9 @@ func (e *encoder) members(v reflect.Value) {
 		}
 	}
 }
+
+// unknown reports whether a text is empty, or a list or a raw value nil.
+func unknown(v reflect.Value) bool { return v.IsZero() }
 
 // empty is what encoding/json means by omitempty.
 func empty(v reflect.Value) bool {
@@ -118,6 +121,7 @@ type field struct {
 	index     int
 	key       string
 	omitEmpty bool
+	unknown   bool // its zero value says that it is not known
 	raw       bool // a json.RawMessage
 }
 
@@ -133,7 +137,8 @@ func fieldsOf(t reflect.Type) *fields {
 	for i := range t.NumField() {
 		key, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if key != "-" && key != "" {
-			all.list = append(all.list, field{i, key, options == "omitempty", t.Field(i).Type == rawType})
+			raw, kind := t.Field(i).Type == rawType, t.Field(i).Type.Kind()
+			all.list = append(all.list, field{i, key, options == "omitempty", options != "always" && (kind == reflect.String || kind == reflect.Slice), raw})
 			all.index[key] = i
 		}
 	}

@@ -3,6 +3,7 @@ package hook_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestEncodeWritesRawValuesAsTheyCame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(data), `"tool_input":`+raw+`,`) || !strings.Contains(string(data), `"tool_response":null`) {
+	if !strings.Contains(string(data), `"tool_input":`+raw+`}`) || strings.Contains(string(data), `"tool_response"`) {
 		t.Errorf("got %s", data)
 	}
 	for _, bad := range []string{"", "{", "{\n", "{}{}", "nul"} {
@@ -79,6 +80,7 @@ func TestEncodeAgreesWithEncodingJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		maps.DeleteFunc(want, func(key string, v any) bool { return v == "" && key != "cwd" && key != "transcript_path" }) // unknown
 		got := map[string]any{}
 		if err := json.Unmarshal(data, &got); err != nil {
 			t.Fatal(err)

@@ -23,8 +23,8 @@ type Input interface {
 // leaves empty; the registry fills in what it knows better (Cwd).
 type Base struct {
 	SessionID      string  `json:"session_id"`
-	TranscriptPath string  `json:"transcript_path"`
-	Cwd            string  `json:"cwd"`
+	TranscriptPath string  `json:"transcript_path,always"` // sent even if it is empty
+	Cwd            string  `json:"cwd,always"`
 	PromptID       string  `json:"prompt_id,omitempty"`
 	PermissionMode string  `json:"permission_mode,omitempty"` // never sent empty
 	AgentID        string  `json:"agent_id,omitempty"`        // inside a subagent only
@@ -32,7 +32,8 @@ type Base struct {
 	Effort         *Effort `json:"effort,omitempty"`
 	Agent          string  `json:"agent,omitempty"` // the product that the event comes from: claude, codex, …
 
-	// Extra are fields that no struct knows, carried through as they came.
+	// Extra are fields that no struct knows, carried through as they came, and
+	// fields that came as an empty text: of others that are empty none is sent.
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
@@ -51,7 +52,8 @@ func Subject(in Input) string { return in.subject() }
 // Encode writes an input as the JSON object that hooks read, on one line, with
 // base in the place of the input's own common fields. It fails if a raw value in
 // it (a tool's input, say) is not JSON. Raw values are sent as they came, but for
-// line breaks between their parts.
+// line breaks between their parts. A text that is empty and a raw value that is
+// nil are unknown and left out, but for what Base.Extra has as an empty text.
 func Encode(in Input, base Base) ([]byte, error) {
 	e := newEncoder()
 	e.members(reflect.ValueOf(base))
@@ -60,8 +62,17 @@ func Encode(in Input, base Base) ([]byte, error) {
 	body := reflect.Indirect(reflect.ValueOf(in))
 	e.members(body)
 	for _, key := range slices.Sorted(maps.Keys(base.Extra)) {
-		_, inBody := fieldOf(body, key)
-		if _, inBase := fieldOf(reflect.ValueOf(base), key); inBody || inBase || key == "hook_event_name" {
+		field, taken := fieldOf(body, key)
+		if !taken {
+			field, taken = fieldOf(reflect.ValueOf(base), key)
+		}
+		if taken && string(base.Extra[key]) == `""` && field.Kind() == reflect.String {
+			if field.Len() > 0 {
+				continue // a text was set since
+			}
+			taken = false
+		}
+		if taken || key == "hook_event_name" {
 			return nil, fmt.Errorf("encode %s: extra field %q has a field of its own", in.Event(), key)
 		}
 		e.key(key)
@@ -173,10 +184,7 @@ func decodeInto(members []Member, base *Base, body reflect.Value) error {
 			field, ok = fieldOf(common, m.Key)
 		}
 		if !ok {
-			if base.Extra == nil {
-				base.Extra = make(map[string]json.RawMessage)
-			}
-			base.Extra[m.Key] = m.Value
+			base.addExtra(m)
 			continue
 		}
 		if raw, ok := field.Addr().Interface().(*json.RawMessage); ok {
@@ -186,8 +194,18 @@ func decodeInto(members []Member, base *Base, body reflect.Value) error {
 		if err := json.Unmarshal(m.Value, field.Addr().Interface()); err != nil {
 			return fmt.Errorf("%s: want %s, got %s", m.Key, wantedJSON(field.Type()), clip(m.Value))
 		}
+		if string(m.Value) == `""` {
+			base.addExtra(m) // it is known to be empty
+		}
 	}
 	return nil
+}
+
+func (b *Base) addExtra(m Member) {
+	if b.Extra == nil {
+		b.Extra = make(map[string]json.RawMessage)
+	}
+	b.Extra[m.Key] = m.Value
 }
 
 func wantedJSON(t reflect.Type) string {

@@ -113,13 +113,53 @@ func TestUnknownCommonFieldsAreLeftOut(t *testing.T) {
 	}
 }
 
+// A field is sent empty only if the host said that it is.
+func TestNoFieldThatNobodyKnowsIsSent(t *testing.T) {
+	for _, info := range hook.Events() {
+		got, err := hook.Encode(hook.Blank(info.Event), hook.Base{TranscriptPath: "/t", Cwd: "/w"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Event == hook.EventPreCompact {
+			continue // custom_instructions is null where there are none
+		}
+		if strings.Contains(string(got), `""`) || strings.Contains(string(got), "null") || !strings.Contains(string(got), `"hook_event_name"`) {
+			t.Errorf("%s: %s", info.Event, got)
+		}
+	}
+	for _, text := range []string{
+		`{"session_id":"","transcript_path":"","cwd":"","hook_event_name":"PreToolUse","tool_name":"","tool_input":null}`,
+		`{"transcript_path":"/t","cwd":"","hook_event_name":"UserPromptSubmit","prompt":""}`,
+		`{"transcript_path":"","cwd":"/w","hook_event_name":"Own","own":""}`,
+	} {
+		in, err := hook.DecodeInput([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := hook.Encode(in, in.Common())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(decoded(t, []byte(text)), decoded(t, got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	in, _ := hook.DecodeInput([]byte(`{"cwd":"","hook_event_name":"Stop"}`))
+	base := in.Common()
+	base.Cwd = "/w"
+	got, err := hook.Encode(in, base)
+	if err != nil || string(got) != `{"transcript_path":"","cwd":"/w","hook_event_name":"Stop","stop_hook_active":false}` {
+		t.Errorf("a field that was filled in: %s, %v", got, err)
+	}
+}
+
 func TestM6ToolInputIsSentAsItCame(t *testing.T) {
 	for _, raw := range []string{`"ls <a&b>"`, `[1,2]`, `null`, `{"b":1,"a":2.0}`, `"` + strings.Repeat("x", 1<<20) + `"`} {
 		got, err := hook.Encode(hook.PreToolUse{ToolName: "T", ToolInput: json.RawMessage(raw)}, hook.Base{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(got), `"tool_input":`+raw+`,`) {
+		if !strings.Contains(string(got), `"tool_input":`+raw+`}`) {
 			t.Errorf("%.60s became %.200s", raw, got)
 		}
 	}

@@ -82,7 +82,7 @@ func TestTableOfAnswersIsUpToDate(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s is out of date: run go test -run TestTableOfAnswers -update ./hooktest", protocol)
+		t.Fatalf("%s is out of date: run go test ./hooktest -run TestTableOfAnswers -update", protocol)
 	}
 	if err := os.WriteFile(protocol, []byte(before+begin+want+end+after), 0o644); err != nil {
 		t.Fatal(err)
