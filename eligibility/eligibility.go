@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // A Checker prepares checks, and hands out one check for equal requirements.
-// It keeps each set it has prepared: make one Checker for each load of hooks.
+// It keeps up to 1024 sets that it has prepared, and then begins anew.
 // All methods may be called from several goroutines at once.
 type Checker struct {
 	lookupEnv func(string) (string, bool)
@@ -43,6 +43,8 @@ type Checker struct {
 	mu     sync.Mutex        // guards checks
 	checks map[string]*Check // by the whole set of requirements, never by a name
 }
+
+const maxChecks = 1024
 
 // New returns a Checker without checks.
 func New(o Options) *Checker {
@@ -76,6 +78,9 @@ func (c *Checker) Prepare(r hook.Requires) *Check {
 	defer c.mu.Unlock()
 	check := c.checks[key]
 	if check == nil {
+		if len(c.checks) >= maxChecks {
+			clear(c.checks) // whoever has one keeps it
+		}
 		check = newCheck(c, bins, anyBins, envs)
 		c.checks[key] = check
 	}

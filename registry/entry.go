@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tenterhook/tenterhook/breaker"
@@ -40,8 +41,9 @@ type entry struct {
 	check        *eligibility.Check
 	breaker      *breaker.Breaker
 	timeout      time.Duration
-	foreign      *contain.Guard // calls its handler
-	project      string         // the root of the project that it was read from; "" = the workspace
+	foreign      *contain.Guard            // calls its handler
+	sealed       atomic.Pointer[hook.Hook] // as it last ran from a copy of what was approved
+	project      string                    // the root of the project that it was read from; "" = the workspace
 }
 
 // prepare makes a hook selectable. The handler that the hook brings goes

@@ -189,8 +189,12 @@ func (r *Registry) sealed(e *entry, seal *trust.Seal) (*hook.Hook, error) {
 	if err != nil || dir == "" {
 		return e.hook, err
 	}
+	if last := e.sealed.Load(); last != nil && last.Source.Dir == dir {
+		return last, nil // handlers remember hooks by their pointers
+	}
 	h := *e.hook
 	h.Source.Dir = dir
+	e.sealed.Store(&h)
 	return &h, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/process"
 	"github.com/tenterhook/tenterhook/internal/resolve"
+	"github.com/tenterhook/tenterhook/internal/spill"
 	"github.com/tenterhook/tenterhook/internal/worker"
 )
 
@@ -37,7 +38,7 @@ func New(o Options) *Handler {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	return &Handler{inherited: slices.Clone(o.Env), reader: dialect.Reader{Spill: spill}, workers: newWorkers(o.Workers)}
+	return &Handler{inherited: slices.Clone(o.Env), reader: dialect.Reader{Spill: spill.Text}, workers: newWorkers(o.Workers)}
 }
 
 // Close stops the workers, and fails the calls that they were answering.
@@ -284,15 +285,4 @@ func tail(b []byte) string {
 		b = append([]byte("…"), b[len(b)-maxStderr:]...)
 	}
 	return strings.ToValidUTF8(strings.TrimRight(string(b), "\n"), "\uFFFD")
-}
-
-// spill keeps a text that is too long for a model or a person in a file that
-// only this user can read. Who cleans the temporary directory removes it.
-func spill(name, text string) (string, error) {
-	f, err := os.CreateTemp("", "tenterhook-"+name+"-*.txt")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	return f.Name(), errors.Join(err, f.Close())
 }

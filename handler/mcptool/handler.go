@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/spill"
 )
 
 // Connector opens a connection to an MCP server: newline-delimited JSON-RPC.
@@ -66,7 +67,7 @@ func New(o Options) *Handler {
 	h := &Handler{
 		env: slices.Clone(o.Env), host: maps.Clone(o.Servers),
 		startTimeout: cmp.Or(o.StartTimeout, defaultStartTimeout),
-		reader:       dialect.Reader{Spill: spill},
+		reader:       dialect.Reader{Spill: spill.Text},
 		servers:      make(map[string]*server),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
@@ -130,15 +131,4 @@ func (h *Handler) spawn(f func()) bool {
 	}
 	h.running.Go(f)
 	return true
-}
-
-// spill keeps a text that is too long for a model or a person in a file that
-// only this user can read. Who cleans the temporary directory removes it.
-func spill(name, text string) (string, error) {
-	f, err := os.CreateTemp("", "tenterhook-"+name+"-*.txt")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	return f.Name(), errors.Join(err, f.Close())
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"math"
 	"net"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/spill"
 )
 
 // DefaultMaxBody is how much of an answer is taken, in bytes.
@@ -65,7 +65,7 @@ func New(o Options) *Handler {
 	}
 	o.MaxBody = min(o.MaxBody, math.MaxInt64-1) // one byte more is read, to see that it is there
 	config := newTLSConfig(o.TLS)
-	h := &Handler{env: slices.Clone(o.Env), maxBody: o.MaxBody, reader: dialect.Reader{Spill: spill}}
+	h := &Handler{env: slices.Clone(o.Env), maxBody: o.MaxBody, reader: dialect.Reader{Spill: spill.Text}}
 	h.guarded = newTransport(newDialer(o.Resolver, config, false), nil)
 	h.open = newTransport(newDialer(o.Resolver, config, true), nil)
 	if o.Proxy {
@@ -156,15 +156,4 @@ func (h *Handler) Close() error {
 		}
 	}
 	return nil
-}
-
-// spill keeps a text that is too long for a model or a person in a file that
-// only this user can read. Who cleans the temporary directory removes it.
-func spill(name, text string) (string, error) {
-	f, err := os.CreateTemp("", "tenterhook-"+name+"-*.txt")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	return f.Name(), errors.Join(err, f.Close())
 }
