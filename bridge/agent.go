@@ -50,7 +50,8 @@ type tool struct {
 // agents are all that there are, in the order of their names.
 var agents = func() []*Agent {
 	all := []*Agent{
-		&claude, &codex, &gemini, &copilot, &qwen,
+		&claude, &codex, &gemini, &copilot, &qwen, &opencode, &cline, &pi,
+		&vscode, &cursor, &windsurf, &factory, &kiro,
 	}
 	slices.SortFunc(all, func(a, b *Agent) int { return cmp.Compare(a.Name, b.Name) })
 	return all

@@ -181,6 +181,12 @@ func (w *world) prompt(prompt string, script ...loopback.Conversation) *session 
 	}
 	w.t.Cleanup(func() { _ = model.Close() })
 	c := clients[w.agent]
+	if w.agent == "pi" {
+		w.json(w.home+"/.pi/agent/models.json", map[string]any{"providers": map[string]any{"loopback": map[string]any{
+			"baseUrl": model.URL + "/v1", "api": "openai-completions", "apiKey": "x", "models": []any{map[string]any{
+				"id": "mock", "name": "mock", "reasoning": false, "input": []string{"text"}, "contextWindow": 100000, "maxTokens": 1000,
+				"cost": map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}}}}})
+	}
 	args := c.args(model.URL, prompt)
 	if w.agent == "codex" {
 		args = slices.Insert(args, 1, w.more...)

@@ -153,4 +153,21 @@ var clients = map[string]client{
 		},
 		shell: shellTool("run_shell_command", "command", map[string]any{"description": "x", "is_background": false}),
 	},
+	"opencode": {
+		args: func(_, prompt string) []string { return []string{"run", "--model", "loopback/mock", prompt} },
+		env: func(url string) []string {
+			config := `{"model":"loopback/mock","small_model":"loopback/mock","autoupdate":false,"share":"disabled","permission":{"external_directory":"allow","bash":"allow"},` +
+				`"provider":{"loopback":{"npm":"@ai-sdk/openai-compatible","name":"loopback","options":{"baseURL":"` + url + `/v1","apiKey":"x"},` +
+				`"models":{"mock":{"name":"mock","tool_call":true}}}}}`
+			return []string{"OPENCODE_CONFIG_CONTENT=" + config, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+		},
+		shell: shellTool("bash", "command", described),
+	},
+	"pi": {
+		args: func(_, prompt string) []string {
+			return []string{"-p", "--provider", "loopback", "--model", "mock", prompt}
+		},
+		env:   func(string) []string { return []string{"PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1"} },
+		shell: shellTool("bash", "command", nil),
+	},
 }

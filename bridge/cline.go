@@ -1,0 +1,85 @@
+package bridge
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// cline runs files that are named as its events are. Only a cancel in JSON
+// refuses; its exit codes say nothing.
+var cline = Agent{
+	Name: "cline", Title: "Cline",
+	events: []event{
+		{"TaskStart", hook.EventSessionStart}, {"UserPromptSubmit", hook.EventUserPromptSubmit}, {"PreToolUse", hook.EventPreToolUse},
+		{"PostToolUse", hook.EventPostToolUse}, {"TaskComplete", hook.EventStop},
+	},
+	tools: map[string]tool{"run_commands": {"Bash", map[string]string{"commands": "command"}}, "execute_command": {"Bash", nil},
+		"read_file": {"Read", map[string]string{"path": "file_path"}}, "write_to_file": {"Write", map[string]string{"path": "file_path"}},
+		"replace_in_file": {"Edit", map[string]string{"path": "file_path"}}},
+	can: map[Ability]Cell{
+		Deny: {Partly, "it ends the run"}, Ask: {Stricter, "a hook cannot ask a person"}, Defer: {Stricter, "a hook cannot wait for a decision"},
+		Allow: {Level: No, Note: "its own approvals decide"}, Rewrite: {Level: Yes}, ToolContext: {Level: Yes}, StopAtTool: {Stricter, "a denial ends the run"},
+		BlockPrompt: {Level: Yes, Note: "where the event fires"}, PromptContext: {Level: Yes}, StartContext: {Level: Yes},
+		Feedback: {Level: No, Note: "it reaches the model as context"}, AfterContext: {Level: Yes}, Result: {Level: No}, KeepWorking: {Level: No},
+		StopAfter: {Level: No}, Messages: {Level: No}, MCPTools: {Partly, "under its own names"}, Subagents: {Level: No, Note: "not tried"},
+		AllTools: {Level: No, Note: "not tried"}, FailsClosed: {Partly, "not if its file's interpreter is gone, and a hang holds the call"},
+		HooksSurvive: {Level: No, Note: "not tried"},
+	},
+	prepare: func(c *call) error {
+		var one struct {
+			ID     string
+			Name   string
+			Input  json.RawMessage
+			Output json.RawMessage
+		}
+		for _, key := range []string{"tool_call", "tool_result"} {
+			if json.Unmarshal(c.fields[key], &one) == nil && one.Name != "" {
+				c.set("tool_name", one.Name)
+				c.set("tool_use_id", one.ID)
+				c.fields["tool_input"] = one.Input
+				if key == "tool_result" && one.Output != nil {
+					c.fields["tool_response"] = one.Output
+				}
+			}
+		}
+		var input map[string]json.RawMessage
+		var commands []string
+		if json.Unmarshal(c.fields["tool_input"], &input) == nil && json.Unmarshal(input["commands"], &commands) == nil && commands != nil {
+			input["commands"] = quotedText(strings.Join(commands, "\n")) // one text, as a shell has it
+			c.set("tool_input", input)
+		}
+		var roots []string
+		if json.Unmarshal(c.fields["workspaceRoots"], &roots) == nil && len(roots) > 0 && c.fields["cwd"] == nil {
+			c.set("cwd", roots[0])
+		}
+		c.rename(map[string]string{"taskId": "session_id", "sessionId": "session_id"})
+		return nil
+	},
+	express: func(r *reply) bool {
+		r.input = r.nativeInput(r.input)
+		var input map[string]json.RawMessage
+		var command string
+		if json.Unmarshal(r.input, &input) == nil && json.Unmarshal(input["commands"], &command) == nil {
+			input["commands"] = json.RawMessage(`[` + string(quotedText(command)) + `]`)
+			r.input = marshal(input)
+		}
+		return true
+	},
+	answer: func(r *reply) Answer {
+		out := struct {
+			Cancel  bool            `json:"cancel,omitempty"`
+			Message string          `json:"errorMessage,omitempty"`
+			Context string          `json:"contextModification,omitempty"`
+			Input   json.RawMessage `json:"overrideInput,omitempty"`
+		}{r.verdict == hook.Deny, "", r.context, r.input}
+		if out.Cancel {
+			out.Message = r.reason
+		}
+		if !out.Cancel && out.Context == "" && out.Input == nil {
+			return Answer{}
+		}
+		return Answer{Stdout: marshal(out)}
+	},
+}

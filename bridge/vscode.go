@@ -1,0 +1,17 @@
+package bridge
+
+import "github.com/tenterhook/tenterhook/hook"
+
+// vscode is the agent of VS Code: Claude Code's words, and tools of its own.
+var vscode = Agent{
+	Name: "vscode", Title: "VS Code",
+	events: sameEvents(hook.EventSessionStart, hook.EventUserPromptSubmit, hook.EventPreToolUse, hook.EventPostToolUse,
+		hook.EventPreCompact, hook.EventSubagentStart, hook.EventSubagentStop, hook.EventStop),
+	tools: map[string]tool{
+		"run_in_terminal": {"Bash", nil}, "create_file": {"Write", opencodeFile}, "replace_string_in_file": {"Edit", opencodeFile},
+		"read_file": {"Read", opencodeFile}, "fetch_webpage": {"WebFetch", nil},
+	},
+	can:     claudeLike("its documentation does not say"),
+	prepare: func(c *call) error { c.rename(map[string]string{"sessionId": "session_id"}); return nil },
+	answer:  claudeLikeAnswer,
+}
