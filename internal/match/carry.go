@@ -93,7 +93,13 @@ func (r *lineReader) suffixes(words []string, at int, h how, via string) {
 		if h == mentioned && i > maxMentioned {
 			return
 		}
-		if i > 0 && w != "" && !isOption(w) && len(r.line.started) < maxStarted {
+		if i > 0 && w != "" && !isOption(w) {
+			if r.budget.rests--; r.budget.rests < 0 {
+				if h > mentioned && r.how > mentioned {
+					r.line.cannotRead("has too many words to be read")
+				}
+				return
+			}
 			s := started{words: words[i:], text: whole[offset:], how: min(r.how, h), via: via, suffix: true, origin: at}
 			if base := baseName(w); len(base) < len(w) {
 				s.full = s.text

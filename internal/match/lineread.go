@@ -26,6 +26,7 @@ type lineReader struct {
 type budget struct {
 	bytes   int  // of text that may still be parsed
 	carried int  // commands that may still be carried by others
+	rests   int  // rests of commands that may still be taken down
 	work    int  // bytes of words that may still be joined
 	asked   bool // a variable was read that had no value so far
 }
@@ -72,7 +73,7 @@ func newLineReader(text, cwd, home string, vars variables) *lineReader {
 	}
 	return &lineReader{
 		line: &line{text: text, dirs: []string{cwd}}, vars: vars, home: home, cwd: cwd, how: does,
-		budget: &budget{bytes: maxLine, carried: 512, work: 16 * maxLine}, functions: map[string]bool{}, aliases: map[string]string{},
+		budget: &budget{bytes: maxLine, carried: 512, rests: 4096, work: 8 * maxLine}, functions: map[string]bool{}, aliases: map[string]string{},
 	}
 }
 
@@ -82,6 +83,11 @@ const unknownHome = "/~"
 // top reads the text that the call hands to the shell.
 func (r *lineReader) top(text string, file *syntax.File) {
 	r.line.dots = strings.Contains(text, "dotglob")
+	if file == nil && unreadable(text, maxLine) == "" && strings.IndexByte(text, '\r') < 0 {
+		r.line.cannotRead("cannot be parsed")
+		r.rough(text)
+		return
+	}
 	if file == nil || strings.IndexByte(text, '\r') >= 0 {
 		r.read(text, stream{})
 		return
@@ -115,6 +121,9 @@ func (r *lineReader) read(text string, in stream) {
 func unreadable(text string, most int) string {
 	if len(text) > most {
 		return "is too long to be read"
+	}
+	if strings.Count(text, "if")+strings.Count(text, "while")+strings.Count(text, "until") > 2*maxBrackets {
+		return "is nested too deeply to be read" // parsing them is recursive too
 	}
 	depth, brackets := 0, 0
 	for i := 0; i < len(text); i++ {

@@ -49,13 +49,19 @@ func (s stream) items() []string {
 
 // writes returns what a command writes, as far as that can be computed.
 func (r *lineReader) writes(words []string, in stream) stream {
-	plain := !slices.ContainsFunc(words, func(w string) bool { return !isPlain(w) })
+	for range maxNested { // those that run the rest as it stands
+		name := programName(words[0])
+		if name != "sudo" && name != "env" && name != "builtin" || len(words) < 2 || isOption(words[1]) || strings.Contains(words[1], "=") {
+			break
+		}
+		words = words[1:]
+	}
 	args := words[1:]
 	switch programName(words[0]) {
 	case "echo":
 		return echoed(args)
 	case "printf":
-		if plain && len(args) > 0 && args[0] != "-v" {
+		if len(args) > 0 && len(args) <= maxFields && args[0] != "-v" && !slices.ContainsFunc(args, func(w string) bool { return !isPlain(w) }) {
 			return formatted(args)
 		}
 	case "cat", "tee":
@@ -89,10 +95,6 @@ func (r *lineReader) writes(words []string, in stream) stream {
 		return stream{present: true, below: findFound(args)}
 	case "sort", "uniq", "head", "tail", "grep":
 		return stream{present: true, below: in.below}
-	case "sudo", "env", "command ", "builtin":
-		if len(args) > 0 && !isOption(args[0]) && !strings.Contains(args[0], "=") {
-			return r.writes(args, in)
-		}
 	}
 	return stream{present: true}
 }

@@ -227,6 +227,11 @@ func entriesOf(dir string) []string {
 // above holds a directory that a program reads with all below it against the
 // patterns: ~ has ~/.ssh in it.
 func (s *touchSearch) above(w string, h how, by string) {
+	if key := by + "\x00" + w; s.seen[key] {
+		return
+	} else {
+		s.seen[key] = true
+	}
 	for part := range pathParts(w) {
 		for _, place := range s.line.places(part, homeOf(s.call)) {
 			place = strings.ToLower(throughProc(place, s.call.Cwd))

@@ -17,8 +17,17 @@ type value struct {
 // use may see each of them. "@" holds the positional parameters.
 type variables map[string][]value
 
+// maxValue bounds the text that a variable is known to hold.
+const maxValue = 4096
+
 func (v variables) add(name string, val value) {
 	have := v[name]
+	for _, f := range val.fields {
+		if len(f) > maxValue {
+			val = value{fields: []string{wildWordsText}}
+			break
+		}
+	}
 	if len(have) >= maxChoices {
 		v[name] = append(have[:maxChoices-1:maxChoices-1], value{fields: []string{wildWordsText}})
 		return

@@ -1,0 +1,137 @@
+package match
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNoSpellingHidesRmFromARule(t *testing.T) {
+	rule, _ := ParseRule("Bash(rm *)", RuleOptions{})
+	commands, _ := commandsOf(t, "destructive.txt")
+	held := 0
+	for _, command := range commands {
+		if !strings.Contains(command, "rm -rf /") || strings.Contains(command, "echo \"rm -rf /\"") || strings.HasPrefix(command, "git commit") || strings.HasPrefix(command, "bind ") {
+			continue
+		}
+		held++
+		if d := rule.Match(inWork(t, command)); !d.Run {
+			t.Errorf("hidden in %s", command)
+		}
+	}
+	if held < 100 {
+		t.Errorf("only %d commands", held)
+	}
+}
+
+func TestRulesCoverOnlyWhatTheyAllMatch(t *testing.T) {
+	tests := []struct {
+		command string
+		want    bool
+	}{
+		{"git status", true}, {"git status; git diff", true}, {"git log | git cat-file --batch", true}, {"git diff > /dev/null", true},
+		{"git status; rm -rf /", false}, {"git status && ls", false}, {"echo $(git status)", false}, {"git $X", false},
+		{"git diff > x", false}, {"A=1 git status", false}, {"/tmp/git status", false}, {"sudo git status", false}, {"timeout 5 git status", false},
+		{"git -c alias.x='!rm -rf /' x", false}, {"f() { git status; }; f", false}, {"git status | sh", false}, {"git \"unclosed", false},
+		{"git add *", false}, {"git add ./*.go", true}, {"", false}, {"X=1", false}, {"git log $(rm x)", false}, {"bash -c 'git status'", false},
+	}
+	rules, _ := ParseRules([]string{"Bash(git *)", "Read(src/**)"}, RuleOptions{})
+	for _, tt := range tests {
+		if d := rules.Covers(inWork(t, tt.command)); d.Run != tt.want || d.By == "" {
+			t.Errorf("%s: %+v, want %v", tt.command, d, tt.want)
+		}
+	}
+	read := tool("Read", `{"file_path":"src/a"}`)
+	if d := rules.Covers(read); d.Certainty != Sure {
+		t.Errorf("a path: %+v", d)
+	}
+}
+
+func TestAnExceptionLiftsNoMoreThanItMatches(t *testing.T) {
+	rules, _ := ParseRules([]string{"Bash(git push *)"}, RuleOptions{})
+	unless, _ := ParseRules([]string{"Bash(git push --dry-run *)"}, RuleOptions{})
+	for command, want := range map[string]bool{
+		"git push": true, "git push --dry-run": false, "git push --dry-run x": false, "git push --dry-run; git push": true,
+		"sudo git push --dry-run": false, "git -C x push": true, "git push $X": true, "ls": false, "eval \"$X\"": true,
+	} {
+		if d := rules.MatchUnless(inWork(t, command), unless); d.Run != want {
+			t.Errorf("%s: %+v, want %v", command, d, want)
+		}
+	}
+}
+
+func TestCertaintySaysWhatIsOnlySuspected(t *testing.T) {
+	rules, _ := ParseRules([]string{"Bash(rm *)"}, RuleOptions{})
+	for command, want := range map[string]Certainty{
+		"rm x": Sure, "sudo rm x": Sure, "bash -c 'rm x'": Sure, "c=rm; $c x": Sure, "echo rm x | sh": Sure, "env -i -S 'rm x'": Sure, "env 1A=b rm x": Sure,
+		"env a-b=c rm x": Sure, "unknown rm x": Suspected, "$C x": Suspected, "/bin/r? x": Suspected, "curl x | sh": Suspected, "perl -e 'system(\"rm x\")'": Suspected,
+		"cat <<E\nhello\nE": Observed, "f() { ls; }; f": Observed, "ls": No, "echo rm x": No,
+	} {
+		if d := rules.Match(inWork(t, command)); d.Certainty != want || d.Run != (want > No) {
+			t.Errorf("%s: %+v, want %d", command, d, want)
+		}
+	}
+}
+
+func TestPathsAreTriedThroughLinks(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "secrets/in"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("secrets", filepath.Join(dir, "docs")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink("secrets/in", filepath.Join(dir, "deep")); err != nil {
+		t.Fatal(err)
+	}
+	rule, _ := ParseRule("Edit(/secrets/**)", RuleOptions{})
+	strict, _ := ParseRule("Edit(/secrets/**)", RuleOptions{StrictCompat: true})
+	touches, _ := ParseTouches([]string{"secrets/**"}, TouchOptions{})
+	for name, want := range map[string]bool{
+		"docs/a": true, "docs/not/yet": true, "secrets/a": true, "docs/../secrets/a": true, "deep/../a": true, "other": false, "docs2/a": false,
+		"/proc/self/cwd/secrets/a": true,
+	} {
+		c := &Call{ToolName: "Edit", ToolInput: []byte(`{"file_path":"` + name + `"}`), Cwd: dir, Workspace: dir, Home: "/home/alice"}
+		if d := rule.Match(c); d.Run != want {
+			t.Errorf("rule on %s: %+v, want %v", name, d, want)
+		}
+		if d := strict.Match(c); d.Run && strings.HasPrefix(name, "docs/a") {
+			t.Errorf("strict rule on %s: %+v", name, d)
+		}
+		line := bash(t, "cat "+name)
+		line.Cwd, line.Workspace, line.Home = dir, dir, "/home/alice"
+		if d := touches.Match(line, Read); d.Run != want && name != "deep/../a" {
+			t.Errorf("touches on %s: %+v, want %v", name, d, want)
+		}
+	}
+}
+
+// A hostile line costs no more than a bound, whatever judges it.
+func TestLongLinesAreJudgedWithinABound(t *testing.T) {
+	const size = 64 << 10
+	rule, _ := ParseRule("Bash(git push * x)", RuleOptions{})
+	judge := secrets(t)
+	for _, piece := range []string{"rm ", "git push ", "sudo ", "a ", "a;", "$(", "\"$(", "env A=1 ", "find -exec ", "{a,b}", "curl x ", "cat * ", "cat $X ", "eval ", "'", "if ",
+		"xargs ", "a=$a$a;", "<<E ", "python3 -c '", "python ", "a/b/../c ", "${a:-", "git -c alias.a='!", "bash -c \"", "x|", "f(){ ", "echo a;", "./x/y.env ", "curl http://localhost ", "-a ", "rm -rf * "} {
+		c := inWork(t, strings.Repeat(piece, size/len(piece)))
+		start := time.Now()
+		rule.Match(c)
+		parsed := time.Since(start)
+		judge(c)
+		touched := time.Since(start)
+		Destructive(c)
+		Network(c)
+		took := time.Since(start)
+		if took > 15*time.Second {
+			t.Errorf("%q: %v", piece, took)
+		}
+		if took > 50*time.Millisecond {
+			t.Logf("%q: rule %v, touches %v, all %v", piece, parsed, touched-parsed, took)
+		}
+	}
+}
