@@ -238,3 +238,36 @@ func TestVerdictsAreReadAsTheyAreWritten(t *testing.T) {
 		t.Errorf("an unknown word is read as %v, %v", got, err)
 	}
 }
+
+func TestMergeKeepsWhatEveryHookAdds(t *testing.T) {
+	display := "shown"
+	full := func(word string) hook.Output {
+		return hook.Output{Context: word, SystemMessage: word, InitialUserMessage: word, TerminalSequence: word, Text: word, WatchPaths: []string{word, "both"},
+			Env: map[string]string{word: "1"}, SessionTitle: word, WorktreePath: word, DisplayContent: &display, Stop: true, StopReason: word,
+			SuppressOutput: word == "a", SuppressOriginalPrompt: word == "a", Retry: word == "a"}
+	}
+	both := []string{"a", "b"}
+	got := hook.Merge(hook.EventSessionStart, []hook.Result{ran("dir/a", full("a")), ran("dir/b", full("b"))})
+	got.Results = nil
+	want := &hook.Outcome{Event: hook.EventSessionStart, Stop: true, StopReason: "a", Contexts: both, SystemMessages: both, InitialUserMessages: both,
+		TerminalSequences: both, Texts: both, WatchPaths: []string{"a", "both", "b"}, Env: map[string]string{"a": "1", "b": "1"},
+		SessionTitle: "b", WorktreePath: "a", DisplayContent: &display, SuppressOutput: true, SuppressOriginalPrompt: true, Retry: true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDenialWithoutAReasonNamesItsHook(t *testing.T) {
+	if o := hook.Merge(hook.EventPreToolUse, []hook.Result{ran("dir/a", hook.Output{Verdict: hook.Deny})}); o.Reason != "blocked by hook dir/a" {
+		t.Errorf("got %q", o.Reason)
+	}
+}
+
+func TestTimeoutBlocksOnlyWhereTheEventSaysSo(t *testing.T) {
+	for ev, want := range map[hook.Event]hook.Verdict{hook.EventPreToolUse: hook.NoOpinion, hook.EventPreModelSwitch: hook.Deny} {
+		r := hook.Result{Hook: &hook.Hook{ID: "dir/a", Event: ev}, Status: hook.StatusFailed, Failure: hook.FailureTimeout}
+		if got := r.Verdict(); got != want {
+			t.Errorf("%s: %v", ev, got)
+		}
+	}
+}
