@@ -97,6 +97,7 @@ func (r *Registry) EndSession(session string) {
 		delete(next.hooks, session)
 		r.sessions.Store(next)
 	}
+	r.pins.sessions.Remove(session)
 	r.mu.Unlock()
 	r.forget(session)
 }

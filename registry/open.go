@@ -55,7 +55,7 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 		r.handlers[kind] = h
 	}
 	r.eligibility = eligibility.New(eligibility.Options{LookupEnv: opts.lookupEnv()})
-	r.stops, r.once = newStopGuard(*opts.StopLimit), newOnceRuns()
+	r.stops, r.once, r.pins = newStopGuard(*opts.StopLimit), newOnceRuns(), newPins()
 	r.openTrust()
 	l, err := r.load(ctx, nil)
 	if err != nil {

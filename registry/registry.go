@@ -46,6 +46,7 @@ type Registry struct {
 	closed   bool
 	inFlight sync.WaitGroup // dispatches; added to under mu
 	inProc   []*entry
+	pins     pins
 
 	stores     []*trust.Store // the first is the one to approve in
 	storeNotes []hook.Diagnostic

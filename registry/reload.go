@@ -17,6 +17,9 @@ type Reloaded struct {
 	// States are the hooks that can run now and could not before, or the other
 	// way round. Only Watch looks for them.
 	States []StateChange
+	// Pinned are guards that were removed, changed or switched off, and still
+	// judge the sessions that began with them: see Registry.PinSession.
+	Pinned []string
 	// Settings tells that settings changed.
 	Settings bool
 	// Diagnostics are those of all that is loaded, as of now.
@@ -67,7 +70,7 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 	if changed.Any() || !slices.Equal(before.found, l.notes) {
 		r.forgetBreakers(changed.replaced)
 		g := r.arrange(l)
-		r.publish(g)
+		changed.Pinned = r.publish(g)
 		r.async.resize(r.opts.maxAsync(&g.policy))
 	}
 	r.memory = remember(l, began, r.opts.FS == nil, last)
@@ -119,10 +122,11 @@ func (c *Reloaded) compare(before *generation, l *loaded) {
 }
 
 // publish swaps what was loaded in, with the hooks that were registered, which
-// its settings are about as well.
-func (r *Registry) publish(g *generation) {
+// its settings are about as well. It returns the IDs of guards that sessions keep.
+func (r *Registry) publish(g *generation) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	kept := r.pin(r.snap.Load().generation, g)
 	r.inProc = r.resettled(&g.policy, r.inProc)
 	if now := r.sessions.Load(); now != nil {
 		next := now.clone()
@@ -140,12 +144,16 @@ func (r *Registry) publish(g *generation) {
 		k.session = ""
 		return loaded[k] || k.path == "" // hooks of sessions leave with them
 	})
+	return kept
 }
 
 // resettled prepares anew the registered hooks whose defaults are others by now.
 func (r *Registry) resettled(p *policy, entries []*entry) []*entry {
 	entries = slices.Clone(entries)
 	for i, e := range entries {
+		if e.kept {
+			continue // as it was
+		}
 		if h := p.settled(e.declared); h.OnFailure != e.hook.OnFailure || h.Breaker != e.hook.Breaker || h.Scope == hook.ScopeManaged {
 			entries[i] = r.prepare(p, e.declared)
 		}

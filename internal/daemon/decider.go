@@ -95,6 +95,7 @@ func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client
 		if err := reg.refresh(ctx); err != nil {
 			return nil, err
 		}
+		reg.PinSession(in.Common().SessionID)
 		caller := registry.Caller{Env: env, Within: from.Within}
 		if call.Umask >= 0 {
 			caller.Umask = &call.Umask

@@ -169,7 +169,7 @@ func (s *shared) refresh(ctx context.Context) error {
 	s.started.Store(began)
 	if changed.Any() {
 		s.rs.d.log.Info("hooks changed", "workspace", s.key.root, "added", changed.Added, "removed", changed.Removed,
-			"changed", changed.Changed, "kept", changed.Kept)
+			"changed", changed.Changed, "kept", changed.Kept, "still_guarding", changed.Pinned)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func Run(ctx context.Context, opts Options) error {
 	}
 	s.decider = NewDecider(opts.Logger, s.place)
 	s.idle = time.AfterFunc(opts.Idle, func() { s.drain("idle for " + opts.Idle.String()) })
-	s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory)
+	s.tidy = time.AfterFunc(tidyAfter, tidy)
 	defer context.AfterFunc(ctx, func() { s.drain("it was told to end") })()
 	s.log.Info("daemon started", "pid", os.Getpid(), "socket", s.place.Socket, "version", Version())
 	if opts.Ready != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // entries are the two ways to ask: the daemon, and a process of its own.
@@ -246,4 +245,43 @@ func TestAnAgentsMarkerIsEnoughToRefuse(t *testing.T) {
 	}
 }
 
-var _ = time.Second
+// A guard that goes away in the middle of a session still judges that session.
+func TestASessionKeepsTheGuardsItBeganWith(t *testing.T) {
+	const rule = `
+-- home/.config/tenterhook/hooks/rule/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+if = "Bash(git push *)"
+decision = "deny"
+reason = "no pushes"
++++
+`
+	for what, harm := range map[string]func(u *user, hooks string){
+		"removed": func(_ *user, hooks string) { _ = os.RemoveAll(hooks) },
+		"emptied": func(u *user, hooks string) {
+			u.write(filepath.Join(hooks, "rule/HOOK.md"), strings.ReplaceAll(u.read(filepath.Join(hooks, "rule/HOOK.md")), "git push", "nothing"))
+			_ = os.RemoveAll(filepath.Join(hooks, "guard"))
+		},
+		"switched off": func(u *user, hooks string) {
+			u.write(filepath.Join(hooks, "../settings.toml"), `disabled = ["user/guard", "user/rule"]`)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			u := newUser(t, guard+rule)
+			u.wantSilent(u.claude("PreToolUse", u.shell("ls")))
+			harm(u, filepath.Join(u.home, ".config/tenterhook/hooks"))
+			for range 2 {
+				if r := u.claude("PreToolUse", u.shell("rm x")); !r.denied() {
+					t.Errorf("a command: got %+v, want a denial", r)
+				}
+				u.wantDenied(u.claude("PreToolUse", u.shell("git push origin")), "no pushes")
+			}
+			u.wantSilent(u.claude("PreToolUse", u.shell("ls")))
+			u.wantSilent(u.claude("PreToolUse", u.shell("rm x", "session_id", "later")))
+			if log := u.read(filepath.Join(u.home, ".local/state/tenterhook/daemon.log")); !strings.Contains(log, "still_guarding") {
+				t.Errorf("the log does not say it: %s", log)
+			}
+		})
+	}
+}

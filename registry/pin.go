@@ -1,0 +1,113 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// pins are the sessions that keep the guards they began with.
+type pins struct {
+	sessions *simplelru.LRU[string, struct{}] // guarded by Registry.mu
+}
+
+func newPins() pins {
+	sessions, _ := simplelru.NewLRU[string, struct{}](maxSessions, nil) // fails on a size below 1
+	return pins{sessions}
+}
+
+// PinSession has a session keep the guards that are loaded now, until it ends: a
+// managed, user or named guard that a reload removes, changes or switches off
+// still judges the session's events, besides what takes its place. Its word
+// counts as far as it refuses or asks, and its failure refuses. The setting
+// self_protection = false ends that.
+func (r *Registry) PinSession(session string) {
+	if session == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pins.sessions.Add(session, struct{}{})
+}
+
+// guardKey tells guards of two loads apart.
+type guardKey struct {
+	id, path string
+	event    hook.Event
+}
+
+// isGuard reports whether an entry can prevent something on an operator's word.
+func (e *entry) isGuard() bool {
+	switch e.hook.Scope {
+	case hook.ScopeManaged, hook.ScopeUser, hook.ScopeDir:
+	default:
+		return false
+	}
+	return e.state == hook.StateReady && e.definition != nil && !e.hook.Async && !e.hook.AsyncRewake &&
+		hook.Info(e.event).Block == hook.BlockAction
+}
+
+// pin keeps, for the pinned sessions, the guards that are in before and not in
+// next as they were. It returns their IDs. The caller holds r.mu, and has not
+// swapped yet.
+func (r *Registry) pin(before, next *generation) (ids []string) {
+	if on := next.policy.SelfProtection; on != nil && !*on {
+		r.pins.sessions.Purge()
+	}
+	live := r.pins.sessions.Keys()
+	if len(live) == 0 {
+		return nil
+	}
+	still := make(map[guardKey]*entry)
+	for _, e := range next.entries {
+		still[guardKey{e.hook.ID, e.hook.Source.Path, e.event}] = e
+	}
+	all := r.sessions.Load().clone()
+	for _, e := range before.entries {
+		key := guardKey{e.hook.ID, e.hook.Source.Path, e.event}
+		now := still[key]
+		if !e.isGuard() || now != nil && now.isGuard() && now.definition == e.definition && now.hook.OnFailure == e.hook.OnFailure {
+			continue
+		}
+		kept := r.keptGuard(&before.policy, e)
+		ids = append(ids, e.hook.ID)
+		for _, session := range live {
+			hooks := all.hooks[session]
+			if !slices.ContainsFunc(hooks, func(o *entry) bool {
+				return guardKey{o.hook.ID, o.hook.Source.Path, o.event} == key
+			}) {
+				all.hooks[session] = append(slices.Clip(hooks), kept)
+			}
+		}
+	}
+	if len(ids) > 0 {
+		r.sessions.Store(all)
+	}
+	return ids
+}
+
+// keptGuard is a guard as it was loaded, for the sessions that began with it.
+func (r *Registry) keptGuard(p *policy, e *entry) *entry {
+	own := *e.hook
+	own.OnFailure, own.Rewrites, own.Once = hook.FailureBlock, false, false
+	if handler := e.handler; own.Kind != hook.KindRule {
+		own.Handler = hook.HandlerFunc(func(ctx context.Context, c *hook.Call) (*hook.Output, error) {
+			out, err := handler.Handle(ctx, c)
+			if out == nil || err != nil {
+				return nil, err
+			}
+			if out.Verdict < hook.Ask {
+				return nil, nil
+			}
+			return &hook.Output{Verdict: out.Verdict,
+				Reason: fmt.Sprintf("%s (%s guards this session, as it was when the session began)", out.Reason, own.ID)}, nil
+		})
+	}
+	kept := r.prepare(p, &own)
+	kept.kept = true
+	return kept
+}
