@@ -25,12 +25,16 @@ func clientsDir() string {
 	return cmp.Or(os.Getenv("TENTERHOOK_TEST_CLIENTS"), filepath.Join(cache, "tenterhook-clients"))
 }
 
+// built is the directory that commands made; the tests' end removes it.
+var built string
+
 // commands builds the commands once, beside each other.
 var commands = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "tenterhook-clients-")
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/tenterhook", "../../cmd/tenterhook-bridge").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

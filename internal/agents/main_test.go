@@ -16,7 +16,11 @@ func TestMain(m *testing.M) {
 		return
 	}
 	syncFile = func(*os.File) error { return nil }
-	os.Exit(m.Run())
+	code := m.Run()
+	if built != "" {
+		_ = os.RemoveAll(built) // a leftover harms nothing
+	}
+	os.Exit(code)
 }
 
 // serveMCP is an MCP server with one tool, mark, which makes the file that it is
