@@ -7,6 +7,10 @@ import (
 	"strconv"
 )
 
+// ReadyVariable names the descriptor on which a daemon that was started by a client
+// reports: a line "ready", or the reason why it cannot take calls.
+const ReadyVariable = "TENTERHOOK_READY_FD"
+
 // Place is where a user's daemon is found.
 type Place struct {
 	Dir    string // 0700, the user's own

@@ -9,10 +9,6 @@ import (
 	"syscall"
 )
 
-// ReadyVariable names the descriptor on which a daemon that was started here
-// reports: a line "ready", or the reason why it cannot take calls.
-const ReadyVariable = "TENTERHOOK_READY_FD"
-
 // startDaemon starts a daemon that outlives this process and its session, and
 // waits until it takes calls. It inherits nothing of what the agent holds: no
 // descriptor, no working directory, and of the environment what places need.
