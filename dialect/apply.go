@@ -16,7 +16,7 @@ func (x *reading) checkEventName() {
 		return
 	}
 	name := x.text(fEventName)
-	if name == string(x.event) {
+	if x.isEvent(name) {
 		return
 	}
 	hint := `write "hookEventName": ` + quote(string(x.event))
@@ -45,6 +45,9 @@ func (x *reading) applyFields() {
 	o := &x.out
 	if x.has(fContinue) && !x.flag(fContinue) {
 		o.Stop, o.StopReason = true, x.capped(fStopReason)
+		if o.StopReason == "" {
+			o.StopReason = shortReason(x.ownReason())
+		}
 	}
 	o.SuppressOutput = x.flag(fSuppressOutput)
 	o.SystemMessage = x.capped(fSystemMessage)

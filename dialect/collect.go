@@ -37,6 +37,12 @@ func (x *reading) collect(at place, data []byte) *hook.Error {
 // last one counts, as in the client, and camelCase before snake_case.
 func (x *reading) collectMembers(at place, members []hook.Member) *hook.Error {
 	for _, m := range members {
+		if w := x.wire.ownWord(at, m.Key); w != nil {
+			if string(m.Value) != "null" {
+				x.own = append(x.own, func() *hook.Error { return w.apply(x, m.Value) })
+			}
+			continue
+		}
 		id, known := fieldIndex[at][m.Key]
 		if !known {
 			x.unknownKey(at, m.Key, m.Value)

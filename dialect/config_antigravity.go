@@ -29,11 +29,11 @@ var antigravityConfig = product{
 		"list_dir": {"LS"}, "grep_search": {"Grep"}, "find_by_name": {"Glob"},
 		"read_url_content": {"WebFetch"}, "search_web": {"WebSearch"},
 	},
-	besides: []string{"enabled", "description"},
-	flat:    true,
-	regexp:  true,
-	unit:    time.Second,
-	replies: `"decision": "deny" or "ask"`,
+	besides:  []string{"enabled", "description"},
+	flat:     true,
+	regexp:   true,
+	unit:     time.Second,
+	protocol: hook.ProtocolGemini,
 }
 
 // named reads tables of events by the name of a hook. One with enabled = false

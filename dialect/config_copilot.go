@@ -45,12 +45,12 @@ var copilotConfig = product{
 		"bash", "powershell", "windows", "linux", "osx", "cwd", "env", "timeout_sec",
 		"url", "headers", "allowed_env_vars", "prompt",
 	},
-	flat:    true,
-	regexp:  true,
-	unit:    time.Second,
-	timeout: 30 * time.Second,
-	replies: `"permissionDecision" and "modifiedArgs" at the top of the object`,
-	settle:  settleCopilot,
+	flat:     true,
+	regexp:   true,
+	unit:     time.Second,
+	timeout:  30 * time.Second,
+	protocol: hook.ProtocolCopilot,
+	settle:   settleCopilot,
 }
 
 // settleCopilot keeps a guard closed: before a tool runs, a hook of Copilot

@@ -53,14 +53,14 @@ var cursorConfig = product{
 	tools: map[string][]string{
 		"Shell": {"Bash"}, "Write": {"Write", "Edit", "MultiEdit", "NotebookEdit"}, "StrReplace": {"Edit", "MultiEdit"},
 	},
-	keys:    []string{"fail_closed", "prompt", "model"},
-	ignored: []string{"loop_limit", "event"},
-	flat:    true,
-	regexp:  true,
-	unit:    time.Second,
-	replies: `"permission", "user_message", "updated_input" and "followup_message"`,
-	settle:  settleCursor,
-	matcher: func(pattern string) string { return strings.ReplaceAll(pattern, "MCP:", "mcp__.*__") },
+	keys:     []string{"fail_closed", "prompt", "model"},
+	ignored:  []string{"loop_limit", "event"},
+	flat:     true,
+	regexp:   true,
+	unit:     time.Second,
+	protocol: hook.ProtocolCursor,
+	settle:   settleCursor,
+	matcher:  func(pattern string) string { return strings.ReplaceAll(pattern, "MCP:", "mcp__.*__") },
 }
 
 // plainText is an expression that stands for itself and means the same in a

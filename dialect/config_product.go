@@ -41,12 +41,12 @@ type product struct {
 	syntax hook.MatcherSyntax
 	// unit is that of a timeout that is a bare number.
 	unit time.Duration
+	// millis: a bare number from 1000 on is in milliseconds.
+	millis bool
 	// timeout is that of commands without one; 0 = as here.
 	timeout time.Duration
 	// protocol is how its hooks answer.
 	protocol hook.Protocol
-	// replies are the answers of its own that no protocol here reads; "" = none.
-	replies string
 	// settle changes a hook in a way of the product's own; name is that of the
 	// event in the file. nil = none.
 	settle func(h *hook.Hook, e *entry, name string)
@@ -78,7 +78,7 @@ const (
 // several, the first is meant.
 var products = []*product{
 	&tenterhookConfig, &calibanConfig, &claudeConfig, &codexConfig, &geminiConfig, &copilotConfig,
-	&cursorConfig, &windsurfConfig, &kiroConfig, &factoryConfig, &antigravityConfig,
+	&cursorConfig, &windsurfConfig, &kiroConfig, &factoryConfig, &antigravityConfig, &qwenConfig,
 }
 
 func productOf(name string) *product {

@@ -111,15 +111,27 @@ func TestGeminiFiles(t *testing.T) {
 				`PreToolUse ".*"/regexp command "c" 1m0s`,
 				`PreToolUse "(?=write)write_file"/regexp command "d" 1m0s`,
 				`Stop command "d" 1m0s`, `PreCompact "auto" command "e" 1m0s`, `BeforeModel command "f" 1m0s`,
-			}, []string{"3 w reply_dialect", "6 w tool_names"}},
+			}, []string{"6 w tool_names"}},
 		{"an extension", "hooks/hooks.json", `{"hooks": {"AfterTool": [{"hooks": [{"type": "command", "command": "a", "timeout": 2000}]}]}}`,
-			"gemini", []string{`PostToolUse/regexp command "a" 2s`}, []string{"1 w reply_dialect"}},
+			"gemini", []string{`PostToolUse/regexp command "a" 2s`}, nil},
 		{"disabled by name", ".gemini/settings.json", `{"hooksConfig": {"disabled": ["n"]}, "hooks": {"SessionStart": [{"hooks": [
 			{"type": "command", "command": "a", "name": "n"}, {"type": "command", "command": "b"}]}]}}`, "gemini",
 			[]string{`SessionStart command "a" 1m0s (disabled)`, `SessionStart command "b" 1m0s`}, nil},
 	})
 	if off := readText(".gemini/settings.json", `{"hooks": {"enabled": false}}`).Settings.DisableAllHooks; off == nil || !*off {
 		t.Error("enabled: false among the hooks does not disable them")
+	}
+}
+
+func TestQwenFiles(t *testing.T) {
+	checkConfigs(t, []configCase{
+		{"settings", ".qwen/settings.json", `{"hooks": {
+			"PreToolUse": [{"matcher": "run_shell_command|edit", "sequential": true, "hooks": [{"type": "command", "command": "a", "timeout": 5000, "statusMessage": "M"}]}],
+			"Stop": [{"hooks": [{"type": "command", "command": "b"}]}]}}`, "qwen",
+			[]string{`PreToolUse "run_shell_command|edit|^(?:Edit|MultiEdit|Bash)$"/regexp command "a" 5s`, `Stop command "b" 1m0s`}, nil},
+	})
+	if off := readText(".qwen/settings.json", `{"disableAllHooks": true}`).Settings.DisableAllHooks; off == nil || !*off {
+		t.Error("disableAllHooks is not read")
 	}
 }
 
@@ -133,11 +145,11 @@ func TestCopilotFiles(t *testing.T) {
 			[]string{
 				`PreToolUse/regexp command ` + forSystem(`"./a.sh" in bash`, `"./a.ps1" in powershell`) + ` 15s or block`,
 				`UserPromptSubmit command "b" in bash 30s`, `Stop command "c" in bash 30s`, `errorOccurred command "d" in bash 30s`,
-			}, []string{"2 w reply_dialect"}},
+			}, nil},
 		{"PascalCase with groups", ".github/hooks/x.json", `{"version": 1, "hooks": {"PostToolUse": [
 			{"matcher": "view", "hooks": [{"type": "command", "command": "a", "linux": "l", "osx": "o", "windows": "w"}]}]}}`, "copilot",
 			[]string{`PostToolUse "view|^(?:Read)$"/regexp command ` + map[string]string{"linux": `"l"`, "darwin": `"o"`, "windows": `"w"`}[runtime.GOOS] + ` 30s`},
-			[]string{"2 w reply_dialect"}},
+			nil},
 		{"told by its keys", "templates/x.json", `{"hooks": {"sessionStart": [{"type": "command", "bash": "a"}]}}`, "copilot",
 			[]string{`SessionStart command "a" in bash 30s`}, nil},
 		{"a prompt for the agent", "hooks/x.json", `{"hooks": {"userPromptSubmitted": [], "sessionStart": [{"type": "prompt", "prompt": "read it"}]}}`,
@@ -210,13 +222,13 @@ func TestCursorFiles(t *testing.T) {
 				`PreToolUse "Read" command "f"`,
 				`PostToolUse "^(?=(?:` + edits + `)$).*(?:Write|^(?:Edit|MultiEdit|NotebookEdit)$)"/regexp command "g"`,
 				`Stop command "h" 10s`, `afterAgentResponse command "i"`,
-			}, []string{"3 w reply_dialect", "5 w command_matcher"}},
+			}, []string{"5 w command_matcher"}},
 		{"tools", "hooks-cursor/hooks.json", `{"version": 1, "hooks": {"beforeSubmitPrompt": [{"command": "a"}],
 			"preToolUse": [{"command": "b", "matcher": "Shell|Read"}]}}`, "cursor",
-			[]string{`UserPromptSubmit command "a"`, `PreToolUse "Shell|Read|^(?:Bash)$"/regexp command "b"`}, []string{"1 w reply_dialect"}},
+			[]string{`UserPromptSubmit command "a"`, `PreToolUse "Shell|Read|^(?:Bash)$"/regexp command "b"`}, nil},
 		{"a name that is none of Cursor's", ".cursor/hooks.json", `{"version": 1, "hooks": {"userPromptSubmit": [{"command": "a"}], "whenever": [{"command": "b"}]}}`,
 			"cursor", []string{`UserPromptSubmit command "a"`, `whenever command "b"`},
-			[]string{"1 w unknown_event", "1 w unknown_event", "1 w reply_dialect"}},
+			[]string{"1 w unknown_event", "1 w unknown_event"}},
 	})
 }
 
@@ -279,7 +291,7 @@ func TestAntigravityFiles(t *testing.T) {
 			[]string{
 				`PostToolUse "run_command|^(?:Bash)$"/regexp command "a" 10s`, `PreToolUse "*"/regexp command "b" (disabled)`,
 				`PreInvocation command "c"`, `Stop command "d"`,
-			}, []string{"2 w reply_dialect"}},
+			}, nil},
 		{"the usual shape in the same place is somebody else's", ".agents/plugins/p/hooks/hooks.json",
 			`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}`, "claude", []string{`Stop command "a"`}, nil},
 	})

@@ -62,7 +62,6 @@ func (r *configReader) file(f recognized, doc *node) {
 		r.geminiSwitches(doc)
 	}
 	r.duplicates()
-	r.foreignReplies()
 	if r.more > 0 {
 		r.config.Notes = append(r.config.Notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "too_many", Path: r.src.Path,
 			Line: 1, Message: fmt.Sprintf("there are %d more things to say of this file", r.more), Hint: "begin with those that are said"})
@@ -347,6 +346,9 @@ func (e *entry) duration(key string, unit time.Duration) time.Duration {
 		}
 	case json.Number:
 		f, err := v.Float64()
+		if e.p.millis && f >= 1000 {
+			unit = time.Millisecond
+		}
 		switch {
 		case err != nil || math.Abs(f)*float64(unit) >= math.MaxInt64:
 			return wrong(", which is too long")

@@ -288,19 +288,3 @@ func LegacyKey(h *hook.Hook) string {
 	}
 	return string(key)
 }
-
-// foreignReplies warns, once a file, of hooks that can refuse in words which
-// are not understood here.
-func (r *configReader) foreignReplies() {
-	if r.p.replies == "" {
-		return
-	}
-	for _, h := range r.config.Hooks {
-		if h.State == hook.StateReady && hook.Info(h.Event).Block != hook.BlockNothing {
-			r.note(hook.SeverityWarning, h.Source.Line, "reply_dialect",
-				"answers are read as Claude Code's: exit code 2 refuses, but "+r.p.name+"'s own words do not ("+r.p.replies+")",
-				"let the hooks refuse with exit code 2 and the reason on stderr")
-			return
-		}
-	}
-}

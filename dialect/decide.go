@@ -45,7 +45,13 @@ func (x *reading) topDecision() {
 	if !x.has(fDecision) {
 		return
 	}
-	switch decision := x.text(fDecision); {
+	decision := x.text(fDecision)
+	if x.wire.verdicts {
+		decision = cmp.Or(decisionWords[decision], decision)
+	}
+	switch {
+	case decision == "ask" && x.wire.verdicts && x.info.Fields.Has(hook.FieldPermission):
+		x.decide(hook.Ask, x.ownReason())
 	case decision == "approve":
 		if x.isToolPermission() {
 			x.decide(hook.Allow, x.text(fReason))
@@ -55,9 +61,12 @@ func (x *reading) topDecision() {
 	case !x.info.BlockField:
 		x.refuse(`decision "block" has no effect on `+string(x.event), x.howToBlock())
 	default:
-		x.block(`decision "block"`, x.text(fReason))
+		x.block(`decision "block"`, cmp.Or(x.text(fReason), x.ownReason()))
 	}
 }
+
+// decisionWords are what other products say for block and approve.
+var decisionWords = map[string]string{"deny": "block", "allow": "approve"}
 
 // isToolPermission reports whether the event asks if a tool may run: there
 // approve and defer have a meaning.
@@ -84,7 +93,7 @@ func (x *reading) permission() {
 			"want allow, deny or ask, and on a tool defer")
 		return
 	}
-	reason := cmp.Or(x.text(fPermissionReason), x.text(fReason))
+	reason := cmp.Or(x.text(fPermissionReason), x.text(fReason), x.ownReason())
 	if verdict == hook.Deny {
 		reason = cmp.Or(reason, noReason)
 	}
@@ -141,6 +150,8 @@ func (x *reading) howToBlock() string {
 		return "a hook cannot block " + string(x.event)
 	case x.wire.own != nil:
 		return `to refuse, print {"action": "block", "reason": "…"}`
+	case x.wire.hasWords() && (fields.Has(hook.FieldPermission) || x.wire.verdicts && x.info.BlockField):
+		return `to refuse, print ` + x.wire.refusal
 	case fields.Has(hook.FieldPermission):
 		return specific(`"permissionDecision": "deny", "permissionDecisionReason": "…"`)
 	case fields.Has(hook.FieldRequest):

@@ -24,7 +24,7 @@ func (x *reading) blockingExit(r Reply, stdout []byte) *hook.Error {
 		x.err = nil
 	}
 	if x.out.Verdict != hook.Deny || x.out.Reason == noReason {
-		x.out.Reason = shortReason(cmp.Or(said(r.Stderr), noReason))
+		x.out.Reason = shortReason(cmp.Or(said(r.Stderr), x.plainReason(stdout), noReason))
 	}
 	x.out.Verdict = hook.Deny
 	x.out.UpdatedInput, x.out.Permission = nil, nil
@@ -32,6 +32,14 @@ func (x *reading) blockingExit(r Reply, stdout []byte) *hook.Error {
 		x.out.Elicitation = &hook.ElicitationAnswer{Action: "decline"}
 	}
 	return nil
+}
+
+// plainReason is a text on stdout that gives the reason, in protocols where it does.
+func (x *reading) plainReason(stdout []byte) string {
+	if !x.wire.textBlocks || len(stdout) > 0 && looksLikeObject(stdout) {
+		return ""
+	}
+	return said(stdout)
 }
 
 // unblockableExit is the blocking exit code where nothing can be blocked: a

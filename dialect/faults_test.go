@@ -57,8 +57,8 @@ func TestM4UnsoundAnswersNeverResolveToAllow(t *testing.T) {
 	for name, text := range unsoundAllows {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range hook.Protocols() {
-				if p == hook.ProtocolCaliban && name == "no event" {
-					continue // caliban writes it so
+				if p == hook.ProtocolCaliban && name == "no event" || p == hook.ProtocolCopilot && name == "allowed at the top" {
+					continue // they write it so
 				}
 				for code := range 3 {
 					c := newCall(t, hook.EventPreToolUse, withProtocol(p))

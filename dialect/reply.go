@@ -56,12 +56,13 @@ type reading struct {
 
 	canBlock bool // a hook can block this very input
 	answer
-	forEvent   hook.Member      // the fields for the event, whole
-	forRequest hook.Member      // the decision in them
-	camel      [fieldCount]bool // the value came under the camelCase key
-	says       bool             // the answer has a field that means something by itself
-	unknowns   int              // keys that no field has
-	unsound    bool             // the answer can be read in more than one way
+	forEvent   hook.Member          // the fields for the event, whole
+	forRequest hook.Member          // the decision in them
+	camel      [fieldCount]bool     // the value came under the camelCase key
+	says       bool                 // the answer has a field that means something by itself
+	unknowns   int                  // keys that no field has
+	own        []func() *hook.Error // apply what the protocol's own words say
+	unsound    bool                 // the answer can be read in more than one way
 
 	out hook.Output
 	err *hook.Error // why the decision does not count; the rest does
@@ -85,7 +86,8 @@ func (x *reading) command(r Reply) *hook.Error {
 	switch {
 	case r.ExitCode == 0:
 		return x.stdout(stdout)
-	case x.info.AnyExit, r.ExitCode == x.wire.blockCode:
+	case x.info.AnyExit, r.ExitCode == x.wire.blockCode,
+		x.wire.textBlocks && r.ExitCode > x.wire.blockCode && len(trim(r.Stderr))+len(stdout) > 0:
 		return x.blockingExit(r, stdout)
 	}
 	return x.failingExit(r, stdout)
@@ -129,6 +131,11 @@ func (x *reading) object(data []byte) *hook.Error {
 			`print {"async":true} alone on the first line`)
 	}
 	x.checkEventName()
+	for _, apply := range x.own {
+		if err := apply(); err != nil {
+			return err
+		}
+	}
 	x.applyFields()
 	x.applyDecisions()
 	return nil

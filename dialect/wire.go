@@ -17,6 +17,15 @@ type wire struct {
 	plainIgnored bool
 	// observesStop: hooks cannot keep an agent from stopping.
 	observesStop bool
+	// textBlocks: any code above blockCode blocks as well, beside a text.
+	textBlocks bool
+	// verdicts: "decision" takes allow, deny and ask, too.
+	verdicts bool
+	// words are keys of the protocol's own.
+	words []ownWord
+	// refusal is how a hook refuses in words of the protocol's own; "" = it has
+	// none.
+	refusal string
 	// own applies an object of a shape of the protocol's own; nil = the
 	// common one.
 	own func(x *reading, data []byte) *hook.Error
@@ -28,6 +37,11 @@ var wires = map[hook.Protocol]*wire{
 	hook.ProtocolStarpod:      &starpodWire,
 	hook.ProtocolCaliban:      &calibanWire,
 	hook.ProtocolMoltis:       &moltisWire,
+	hook.ProtocolGemini:       &geminiWire,
+	hook.ProtocolQwen:         &qwenWire,
+	hook.ProtocolCopilot:      &copilotWire,
+	hook.ProtocolCursor:       &cursorWire,
+	hook.ProtocolCline:        &clineWire,
 }
 
 // wireOf returns how a protocol is read; an unknown one is read as claude.

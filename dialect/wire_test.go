@@ -61,7 +61,8 @@ func TestProtocolsOrderExitCodesAndObjects(t *testing.T) {
 		{`{"hookSpecificOutput":{"permissionDecision":"deny"}}`, 0, with(all("output"), hook.ProtocolCaliban, "deny")},
 		{`{"hookSpecificOutput":{"permissionDecision":"allow"}}`, 0, with(all("output"), hook.ProtocolCaliban, "allow")},
 		{specific(hook.EventPostToolUse, `"permissionDecision":"deny"`), 0, all("output")},
-		{`{"decision":"deny"}`, 0, all("output")},
+		{`{"decision":"deny"}`, 0, with(with(with(with(all("output"), hook.ProtocolGemini, "deny"), hook.ProtocolQwen, "deny"),
+			hook.ProtocolCopilot, "deny"), hook.ProtocolCursor, "deny")},
 		{`{"action":"block","reason":"R"}`, 0, with(all("output"), hook.ProtocolMoltis, "deny")},
 		{`{"action":"continue"}`, 0, all("none")},
 	} {

@@ -167,11 +167,17 @@ const (
 	ProtocolStarpod      Protocol = "starpod"
 	ProtocolCaliban      Protocol = "caliban"
 	ProtocolMoltis       Protocol = "moltis"
+	ProtocolGemini       Protocol = "gemini"
+	ProtocolQwen         Protocol = "qwen"
+	ProtocolCopilot      Protocol = "copilot"
+	ProtocolCursor       Protocol = "cursor"
+	ProtocolCline        Protocol = "cline"
 )
 
 // Protocols lists the protocols a file can declare.
 func Protocols() []Protocol {
-	return []Protocol{ProtocolClaude, ProtocolClaudeLegacy, ProtocolStarpod, ProtocolCaliban, ProtocolMoltis}
+	return []Protocol{ProtocolClaude, ProtocolClaudeLegacy, ProtocolStarpod, ProtocolCaliban, ProtocolMoltis,
+		ProtocolGemini, ProtocolQwen, ProtocolCopilot, ProtocolCursor, ProtocolCline}
 }
 
 // State is whether a hook can run, and the `list` command's word for it.
