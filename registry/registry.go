@@ -15,6 +15,7 @@ import (
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/pause"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -48,6 +49,7 @@ type Registry struct {
 	inProc   []*entry
 	pins     pins
 
+	pauses     *pause.List    // hooks that an operator switched off
 	stores     []*trust.Store // the first is the one to approve in
 	storeNotes []hook.Diagnostic
 	snapshots  *trust.Snapshots

@@ -20,6 +20,8 @@ func (r *Registry) status(e *entry, from *Caller) status {
 	switch err := e.matcher.Valid(); {
 	case e.state != hook.StateReady:
 		return status{state: e.state, why: e.why}
+	case r.paused(e) != "":
+		return status{state: hook.StateDisabled, why: r.paused(e), hint: "tenterhook enable " + e.hook.ID}
 	case err != nil:
 		return status{state: hook.StateInvalid, why: err.Error(), hint: "matchers are names, lists of names, or JavaScript regular expressions"}
 	case len(e.rules) > 0 && !hook.Info(e.event).TakesIf:
@@ -33,6 +35,19 @@ func (r *Registry) status(e *entry, from *Caller) status {
 		return status{state: hook.StateIneligible, why: v.Why, hint: v.Hint}
 	}
 	return status{state: hook.StateReady, approval: approval}
+}
+
+// paused says until when and why an operator has switched a hook off; "" = it is
+// on. Nobody switches off managed hooks, and the host's own are its own.
+func (r *Registry) paused(e *entry) string {
+	if e.hook.Scope == hook.ScopeManaged || inProcess(e.hook) {
+		return ""
+	}
+	p, off := r.pauses.Of(e.hook.ID)
+	if !off {
+		return ""
+	}
+	return "it is switched off " + p.String()
 }
 
 // outlook is the status of a hook, and of one that is ready what its handler

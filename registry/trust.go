@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/pause"
 	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -27,6 +28,11 @@ func (r *Registry) openTrust() {
 	open(trust.Open(dir))
 	for _, file := range r.opts.Approvals {
 		open(trust.OpenFile(file))
+	}
+	r.pauses = pause.Open(dir)
+	if err := r.pauses.Err(); err != nil {
+		r.storeNotes = append(r.storeNotes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "disabled_list",
+			Message: "no hook is disabled, since the list cannot be relied on: " + err.Error(), Hint: "remove the file, and disable hooks again"})
 	}
 	r.snapshots = trust.NewSnapshots(filepath.Join(dir, "snapshots"))
 }

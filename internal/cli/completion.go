@@ -42,6 +42,15 @@ func needingApproval(reg *registry.Registry) map[string]string {
 	return ids
 }
 
+// everyHook describes all loaded hooks.
+func everyHook(reg *registry.Registry) map[string]string {
+	ids := make(map[string]string)
+	for _, l := range reg.List() {
+		ids[l.Hook.ID] = string(l.Hook.Event) + ", " + string(l.State)
+	}
+	return ids
+}
+
 // completePackages completes the names of installed plugin packages.
 func (a *app) completePackages(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	list, _ := a.plugins()

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/pause"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+func (a *app) disableCommand() *cobra.Command {
+	var length time.Duration
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "disable ID",
+		Short: "Switch a hook off, for a time or until it is enabled",
+		Long: "The hook is skipped in every agent of this user, and list, why and run say so. It comes\n" +
+			"back by itself after --for, or with 'tenterhook enable'. A managed hook cannot be disabled.",
+		Example:           "  tenterhook disable user/guard --for 1h --reason 'moving the build folder'\n  tenterhook disable user/guard",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeHooks(everyHook),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("for") && length <= 0 {
+				return &located{code: "usage", message: fmt.Sprintf("--for: expected a time such as 30m or 2h, got %s", length)}
+			}
+			if err := a.disableable(cmd, args[0]); err != nil {
+				return err
+			}
+			p := pause.Pause{Hook: args[0], Since: time.Now().Truncate(time.Second), Reason: reason}
+			if length > 0 {
+				p.Until = time.Now().Add(length)
+			}
+			if err := pause.Open(a.stateDir()).Set(p); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"disabled": p})
+			}
+			fmt.Fprintf(a.Out, "%s is switched off %s\nswitch it on with: tenterhook enable %s\n", printable(p.Hook), oneLine(p.String()), printable(p.Hook))
+			return nil
+		},
+	}
+	cmd.Flags().DurationVar(&length, "for", 0, "for how long: 30m, 2h; without it until it is enabled")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever asks")
+	return cmd
+}
+
+// disableable fails for a hook that is not there, or that nobody disables.
+func (a *app) disableable(cmd *cobra.Command, id string) error {
+	reg, err := a.open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer reg.Close()
+	list := reg.List()
+	i := slices.IndexFunc(list, func(l registry.Listed) bool { return l.Hook.ID == id })
+	if i < 0 {
+		e := &located{code: "unknown_hook", message: "there is no hook " + id, hint: "'tenterhook list' lists them"}
+		var ids []string
+		for _, l := range list {
+			ids = append(ids, l.Hook.ID)
+		}
+		if near := hook.Nearest(id, ids); near != "" {
+			e.hint = "did you mean " + near + "?"
+		}
+		return e
+	}
+	if list[i].Hook.Scope == hook.ScopeManaged {
+		return &located{code: "managed", message: id + " is managed, and cannot be disabled", hint: "ask whoever manages this machine"}
+	}
+	return nil
+}
+
+func (a *app) enableCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "enable ID",
+		Short:             "Switch a disabled hook on again",
+		Long:              "Ends what 'tenterhook disable' began. A hook that its own file or the settings switch off stays off.",
+		Example:           "  tenterhook enable user/guard",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeHooks(everyHook),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			was, err := pause.Open(a.stateDir()).Remove(args[0])
+			if err != nil {
+				return err
+			}
+			if !was {
+				return &located{code: "not_disabled", message: args[0] + " was not disabled by 'tenterhook disable'", hint: "'tenterhook list' says what switches it off"}
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"enabled": args[0]})
+			}
+			fmt.Fprintln(a.Out, printable(args[0])+" is on again")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,195 @@
+// Package pause keeps which hooks an operator has switched off, and until when.
+//
+// Stage: status. Package registry asks it whether a hook is paused, the command
+// line changes it. It imports hook and trust.
+package pause
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/trust"
+)
+
+// Pause is a hook that is switched off.
+type Pause struct {
+	Hook   string    `json:"hook"` // its ID
+	Since  time.Time `json:"since"`
+	Until  time.Time `json:"until,omitzero"` // zero = until it is switched on
+	Reason string    `json:"reason,omitempty"`
+}
+
+// String says until when and why, as it stands behind "switched off".
+func (p Pause) String() string {
+	text := "until it is enabled"
+	if !p.Until.IsZero() {
+		text = "until " + p.Until.Local().Format("2006-01-02 15:04:05")
+	}
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// fileName is the list's name in the state directory.
+const fileName = "disabled.json"
+
+// lookEvery is how long a list that was read counts without another look.
+const lookEvery = time.Second
+
+// List is the list of a state directory. It is safe for concurrent use, by
+// several processes too.
+type List struct {
+	path string
+
+	mu     sync.Mutex // guards all below
+	looked time.Time
+	stamp  fs.FileInfo // of the file that was read; nil = there was none
+	all    map[string]Pause
+	err    error
+}
+
+// Open returns the list of a state directory. It reads nothing yet.
+func Open(stateDir string) *List { return &List{path: filepath.Join(stateDir, fileName)} }
+
+// Of returns the pause of a hook that is in force now. Another process's change
+// counts within a second.
+func (l *List) Of(id string) (Pause, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if l.looked.IsZero() || now.Sub(l.looked) >= lookEvery {
+		l.look(now)
+	}
+	p, ok := l.all[id]
+	return p, ok && (p.Until.IsZero() || now.Before(p.Until))
+}
+
+// Err says why the list cannot be relied on: then no hook is paused. nil = it
+// can, or there is none.
+func (l *List) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.look(time.Now())
+	return l.err
+}
+
+// look reads the file if it is another than the last time. The caller holds mu.
+func (l *List) look(now time.Time) {
+	l.looked = now
+	info, err := os.Lstat(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.stamp, l.all, l.err = nil, nil, nil
+		return
+	}
+	if err == nil && l.stamp != nil && l.err == nil && os.SameFile(info, l.stamp) && info.ModTime().Equal(l.stamp.ModTime()) && info.Size() == l.stamp.Size() {
+		return
+	}
+	l.stamp = info
+	l.all, l.err = read(l.path)
+}
+
+// read reads a list that nobody else could have written.
+func read(path string) (map[string]Pause, error) {
+	if err := trust.Owned(trust.OwnerOf(hook.ScopeUser), path); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var list []Pause
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("%s: %w; remove it, and disable hooks again", path, err)
+	}
+	all := make(map[string]Pause, len(list))
+	for _, p := range list {
+		all[p.Hook] = p
+	}
+	return all, nil
+}
+
+// All returns the pauses that are in force, by hook.
+func (l *List) All() ([]Pause, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.look(time.Now())
+	return inForce(l.all), l.err
+}
+
+func inForce(all map[string]Pause) []Pause {
+	var list []Pause
+	for _, p := range all {
+		if p.Until.IsZero() || time.Now().Before(p.Until) {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b Pause) int { return cmp.Compare(a.Hook, b.Hook) })
+	return list
+}
+
+// Set switches a hook off, in place of an earlier pause of it.
+func (l *List) Set(p Pause) error {
+	return l.change(func(all map[string]Pause) { all[p.Hook] = p })
+}
+
+// Remove switches a hook on. It reports whether it was off.
+func (l *List) Remove(id string) (was bool, err error) {
+	err = l.change(func(all map[string]Pause) {
+		var p Pause
+		p, was = all[id]
+		was = was && (p.Until.IsZero() || time.Now().Before(p.Until))
+		delete(all, id)
+	})
+	return was, err
+}
+
+// change replaces the file, under a lock. Pauses that are over go.
+func (l *List) change(edit func(map[string]Pause)) (err error) {
+	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return err
+	}
+	lock := flock.New(l.path+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.look(time.Now()); l.err != nil {
+		return l.err
+	}
+	all := make(map[string]Pause, len(l.all)+1)
+	for id, p := range l.all {
+		all[id] = p
+	}
+	edit(all)
+	data, err := json.MarshalIndent(inForce(all), "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(l.path), fileName+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), l.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	l.look(time.Now())
+	return l.err
+}

@@ -1,0 +1,81 @@
+package pause_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tenterhook/tenterhook/internal/pause"
+)
+
+func TestPauseEndsByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pause.Open(t.TempDir())
+		if err := l.Set(pause.Pause{Hook: "user/guard", Since: time.Now(), Until: time.Now().Add(time.Hour), Reason: "migration"}); err != nil {
+			t.Fatal(err)
+		}
+		if p, off := l.Of("user/guard"); !off || p.Reason != "migration" {
+			t.Errorf("got %+v, %v", p, off)
+		}
+		if _, off := l.Of("user/other"); off {
+			t.Error("another hook is off")
+		}
+		time.Sleep(time.Hour)
+		if _, off := l.Of("user/guard"); off {
+			t.Error("it is off after its end")
+		}
+		if all, err := l.All(); len(all) != 0 || err != nil {
+			t.Errorf("got %v, %v", all, err)
+		}
+	})
+}
+
+func TestPauseOfAnotherProcessCounts(t *testing.T) {
+	dir := t.TempDir()
+	ours, theirs := pause.Open(dir), pause.Open(dir)
+	if _, off := ours.Of("user/guard"); off {
+		t.Fatal("off before anything was paused")
+	}
+	if err := theirs.Set(pause.Pause{Hook: "user/guard"}); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(15 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if _, off := ours.Of("user/guard"); off {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it is still on")
+		}
+	}
+	if was, err := theirs.Remove("user/guard"); !was || err != nil {
+		t.Errorf("removed %v, %v", was, err)
+	}
+	if was, err := theirs.Remove("user/guard"); was || err != nil {
+		t.Errorf("removed twice: %v, %v", was, err)
+	}
+}
+
+func TestListThatCannotBeReliedOnPausesNothing(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"damaged":           func(path string) error { return os.WriteFile(path, []byte("[{"), 0o600) },
+		"others can write":  func(path string) error { return os.Chmod(path, 0o666) },
+		"a folder in place": func(path string) error { _ = os.Remove(path); return os.Mkdir(path, 0o700) },
+	} {
+		dir := t.TempDir()
+		if err := pause.Open(dir).Set(pause.Pause{Hook: "user/guard"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(filepath.Join(dir, "disabled.json")); err != nil {
+			t.Fatal(err)
+		}
+		l := pause.Open(dir)
+		if _, off := l.Of("user/guard"); off || l.Err() == nil {
+			t.Errorf("%s: off %v, %v", name, off, l.Err())
+		}
+		if err := l.Set(pause.Pause{Hook: "user/other"}); err == nil {
+			t.Errorf("%s: it was changed", name)
+		}
+	}
+}
