@@ -133,9 +133,12 @@ var guardCases = []struct{ command, want string }{
 	{`cd x && git push -uf origin refs/heads/main`, "deny"},
 
 	// What only a person can judge.
-	{`echo "rm -rf / is dangerous"`, "ask"},
-	{`echo rm -rf /`, "ask"},
-	{`git commit -m "never rm -rf / again"`, "ask"},
+	{`echo "rm -rf / is dangerous"`, "none"},
+	{`echo rm -rf /`, "none"},
+	{`echo rm -rf / > x.sh`, "ask"},
+	{`echo rm -rf / | tee x.sh`, "ask"},
+	{`BASH_ENV=<(echo "rm -rf /") bash -c :`, "ask"},
+	{`git commit -m "never rm -rf / again"`, "none"},
 	{`python3 -c 'import os; os.system("rm -rf /")'`, "ask"},
 	{"cat > clean.sh <<EOF\nrm -rf /\nEOF", "ask"},
 	{`docker run --rm alpine rm -rf /`, "ask"},

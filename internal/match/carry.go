@@ -22,6 +22,7 @@ func (r *lineReader) command(words []string, in stream) stream {
 		return stream{present: true}
 	}
 	s := newStarted(words, r.how, r.via)
+	s.said = r.said
 	s.piped, s.stdin, s.hasStdin = in.present, in.text, in.known
 	at := r.line.add(s)
 	r.subscript(words...)
@@ -51,12 +52,15 @@ func (r *lineReader) starts(words []string, at int, in stream) {
 		r.shell(args, in, via)
 	case isInert(name, args):
 		if len(args) > 0 {
+			r := r.saying(sayers[name] || patterns[name])
 			r.suffixes(words, at, mentioned, "in the words of "+plain(name))
 			r.texts(args, mentioned, "in the words of "+plain(name))
 		}
 		if in.known && r.depth < maxNested {
-			r.text(in.text, mentioned, "in what "+plain(name)+" reads")
+			r.saying(onlyRead[name]).text(in.text, mentioned, "in what "+plain(name)+" reads")
 		}
+	case messages[name] != nil:
+		r.tells(messages[name], words, at, in)
 	default:
 		r.handed(words, at, in)
 	}
@@ -93,14 +97,14 @@ func (r *lineReader) suffixes(words []string, at int, h how, via string) {
 		if h == mentioned && i > maxMentioned {
 			return
 		}
-		if i > 0 && w != "" && !isOption(w) {
+		if i > 0 && w != "" && !isOption(w) && !(r.guess && isUnknown(w)) {
 			if r.budget.rests--; r.budget.rests < 0 {
 				if h > mentioned && r.how > mentioned {
 					r.line.cannotRead("has too many words to be read")
 				}
 				return
 			}
-			s := started{words: words[i:], text: whole[offset:], how: min(r.how, h), via: via, suffix: true, origin: at}
+			s := started{words: words[i:], text: whole[offset:], how: min(r.how, h), via: via, suffix: true, origin: at, said: r.said}
 			if base := baseName(w); len(base) < len(w) {
 				s.full = s.text
 				s.text = s.text[len(w)-len(base):]
@@ -259,8 +263,20 @@ func (r *lineReader) carry(c carrier, args []string, in stream, via string) {
 		if c.assigns {
 			r.assigned(args[:i])
 		}
-		r.carried(args[i:], in, does, via)
+		r.guessed(args, starts[0], i).carried(args[i:], in, does, via)
 	}
+}
+
+// guessed returns a reader for a command that begins at one of several places.
+// Behind one that is known already, as in sudo -n git push $X, what is unknown
+// is an argument of that one.
+func (r *lineReader) guessed(args []string, first, at int) *lineReader {
+	if at == first || !isKnown(programName(args[first])) {
+		return r
+	}
+	s := *r
+	s.guess = true
+	return &s
 }
 
 // assigned reads the NAME=value words of env and sudo.

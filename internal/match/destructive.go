@@ -56,7 +56,7 @@ func (d *destruction) verdict(h harm, what string) {
 	case h == harmless:
 		return
 	case d.now != nil && d.now.how == mentioned:
-		if h == fatal {
+		if h == fatal && (!d.now.said || d.line.keeps() || d.line.substitutes) {
 			certainty = Suspected
 			what += " (unless that is only text here)"
 		}

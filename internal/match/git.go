@@ -54,7 +54,7 @@ func (r *lineReader) git(words []string, at int, in stream) {
 			r.text(w[len("ext::"):], does, via)
 		}
 	}
-	r.texts(rest[1:], mentioned, "in the words of git")
+	r.saying(true).texts(rest[1:], mentioned, "in the words of git")
 }
 
 // gitConfig reads key=value of a setting that git runs.

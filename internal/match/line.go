@@ -2,6 +2,7 @@ package match
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,7 @@ type line struct {
 	// declares a function or an alias, which keeps it from being covered.
 	unread        string
 	sets, defines bool
+	substitutes   bool // it has a <(…), whose text another program reads
 	// byName has the places in started by the name of the program, and unnamed
 	// those whose name has wild parts.
 	byName  map[string][]int32
@@ -46,10 +48,13 @@ type started struct {
 	// that it is another with its options left out: neither says anything new
 	// about files.
 	suffix, variant bool
-	piped           bool   // it reads what another command writes
-	stdin           string // what that is, if it is known
-	hasStdin        bool
-	origin          int // the command whose words it was read off
+	// said says that it stands in a message or a pattern: unless the line writes
+	// a file, it goes nowhere else.
+	said     bool
+	piped    bool   // it reads what another command writes
+	stdin    string // what that is, if it is known
+	hasStdin bool
+	origin   int // the command whose words it was read off
 }
 
 // how says how certain it is that a command is started.
@@ -108,6 +113,13 @@ func (l *line) add(s started) int {
 		l.unnamed = append(l.unnamed, int32(at))
 	}
 	return at
+}
+
+// keeps reports whether the line writes a file, with what it says perhaps.
+func (l *line) keeps() bool {
+	return slices.ContainsFunc(l.files, func(f file) bool {
+		return f.write && f.path != "/dev/null" && f.path != "/dev/stderr" && f.path != "/dev/stdout"
+	})
 }
 
 func (l *line) cannotRead(why string) {

@@ -18,6 +18,8 @@ type lineReader struct {
 	depth       int    // texts inside texts
 	budget      *budget
 	substituted []stream // what <(…) of the current command writes
+	guess       bool     // the command of this text may be no more than arguments of a known one
+	said        bool     // this text is a message, a pattern, or what is shown
 	functions   map[string]bool
 	aliases     map[string]string
 }

@@ -7,10 +7,11 @@ import (
 
 // carrier is how a program takes the command that it runs.
 type carrier struct {
-	operands int    // words of its own before the command, as in timeout 5
-	assigns  bool   // NAME=value may stand before it
-	text     string // the option that has shell text as its value, as in su -c
-	joins    bool   // the words are joined and read again
+	operands int             // words of its own before the command, as in timeout 5
+	assigns  bool            // NAME=value may stand before it
+	text     string          // the option that has shell text as its value, as in su -c
+	joins    bool            // the words are joined and read again
+	values   map[string]bool // its options that take the next word, if all are known
 }
 
 // carriers are programs that are known to run their arguments, so that a match
@@ -90,7 +91,9 @@ var inert = wordSet(`
 	w wait wc whatis whence where whereis which who whoami xxd yes zcat zgrep
 	dd mkfs mke2fs mkswap wipefs blkdiscard fdisk parted curl wget nslookup dig host ping
 	reboot shutdown halt poweroff passwd useradd userdel usermod groupadd groupdel
-	apt-cache dpkg-query code gofmt goimports prettier`)
+	apt-cache dpkg-query code gofmt goimports prettier
+	black cc clang clang++ clang-format clang-tidy eslint flake8 g++ gcc golangci-lint isort javac mypy pylint pyright
+	rubocop ruff rustc rustfmt shellcheck shfmt staticcheck stylelint tsc`)
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -100,14 +103,25 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
+// isKnown reports whether it is known what a program runs, if anything.
+func isKnown(name string) bool {
+	_, carries := carriers[name]
+	return carries || inert[name] || isShell(name) || name == "git" || name == "find" || name == "xargs"
+}
+
 // isInert reports whether a program runs none of these words. Some have an
 // option that does.
 func isInert(name string, args []string) bool {
-	if !inert[name] && !strings.HasPrefix(name, "mkfs.") {
+	switch {
+	case name == "go":
+		return goIsInert(args)
+	case awks[name]:
+		return awkIsInert(args)
+	case !inert[name] && !strings.HasPrefix(name, "mkfs."):
 		return false
 	}
 	for _, a := range args {
-		for _, option := range []string{"--compress-program", "--pre", "--pager", "--filter", "-P", "--hostname-bin"} {
+		for _, option := range []string{"--compress-program", "--pre", "--pager", "--filter", "-P", "--hostname-bin", "-wrapper", "-fplugin", "-load", "-Clinker", "linker=", "--init-hook"} {
 			if strings.HasPrefix(a, option) && (option != "-P" || name == "man") {
 				return false
 			}
@@ -234,6 +248,8 @@ func (r *lineReader) split(args []string, in stream, via string) bool {
 	return false
 }
 
+var xargsCarrier = carrier{values: wordSet("-a -d -E -I -J -L -n -P -R -s -S --arg-file --delimiter --max-args --max-procs --max-lines --max-chars --process-slot-var")}
+
 // xargs reads the command that xargs runs, with what it adds.
 func (r *lineReader) xargs(args []string, in stream, via string) {
 	mark := ""
@@ -249,9 +265,11 @@ func (r *lineReader) xargs(args []string, in stream, via string) {
 			mark = "{}"
 		}
 	}
-	items := in.items()
-	for _, i := range commandStarts(carrier{}, args) {
+	items, all := in.items(), r
+	starts := commandStarts(xargsCarrier, args)
+	for _, i := range starts {
 		words := args[i:]
+		r := all.guessed(args, starts[0], i)
 		if !r.charge(words) {
 			return
 		}
@@ -355,10 +373,9 @@ func commandStarts(c carrier, args []string) []int {
 		case a == "--":
 			starts = append(starts, i+1+c.operands)
 		case isOption(a):
-			reach[i+1] = true
-			if !strings.Contains(a, "=") && i+1 < len(args) && !isOption(args[i+1]) {
-				reach[i+2] = true
-			}
+			takes := !strings.Contains(a, "=") && i+1 < len(args) && !isOption(args[i+1])
+			reach[i+1] = reach[i+1] || c.values == nil || !c.values[a]
+			reach[i+2] = reach[i+2] || takes && (c.values == nil || c.values[a])
 		case c.assigns && strings.Contains(a, "="):
 			reach[i+1] = true
 		default:

@@ -132,10 +132,8 @@ func (r *Rules) coversShell(c *Call) Decision {
 		case l.defines:
 			return Decision{By: lineText(l.text) + " declares a function or an alias"}
 		}
-		for _, f := range l.files {
-			if f.write && f.path != "/dev/null" && f.path != "/dev/stderr" && f.path != "/dev/stdout" {
-				return Decision{By: lineText(l.text) + " writes the file " + excerpt(shown(f.path))}
-			}
+		if l.keeps() {
+			return Decision{By: lineText(l.text) + " writes a file"}
 		}
 		for i := range l.started {
 			s := &l.started[i]

@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/base64"
+	"path"
 	"slices"
 	"strings"
 
@@ -84,6 +85,10 @@ func (r *lineReader) writes(words []string, in stream) stream {
 		if in.known && len(args) > 0 && slices.Contains([]string{"-d", "-D", "--decode", "-di"}, args[0]) {
 			return decoded(in.text)
 		}
+	case "ls", "git":
+		if names := listed(programName(words[0]), args); len(names) > 0 {
+			return stream{present: true, below: names}
+		}
 	case "find":
 		starts, filtered := findStarts(args)
 		if !filtered {
@@ -97,6 +102,29 @@ func (r *lineReader) writes(words []string, in stream) stream {
 		return stream{present: true, below: in.below}
 	}
 	return stream{present: true}
+}
+
+// listed returns what ls and git ls-files are told to list.
+func listed(name string, args []string) []string {
+	if name == "git" {
+		if len(args) == 0 || args[0] != "ls-files" {
+			return nil
+		}
+		args = args[1:]
+	}
+	var names []string
+	for _, a := range args {
+		switch {
+		case isOption(a):
+		case name == "git":
+			names = append(names, wildWordText+"/"+shellPattern(a), shellPattern(a))
+		case strings.HasSuffix(a, "/") || isPlain(a) && path.Ext(a) == "": // perhaps a directory
+			return nil
+		default:
+			names = append(names, a)
+		}
+	}
+	return names
 }
 
 func echoed(args []string) stream {

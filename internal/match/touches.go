@@ -178,6 +178,20 @@ func (p *placedPattern) takes(name string, dots bool) bool {
 	return (isPlain(name) || p.dir != "") && p.below.meets(name, dots)
 }
 
+// named reports whether a name with wild parts says something of a pattern that
+// has no place: .e* of .env, but *.go nothing of .env.*. One that says nothing
+// at all may be any name.
+func (p *placedPattern) named(name string) bool {
+	if p.dir != "" {
+		return true
+	}
+	known := strings.FieldsFunc(lastPart(name), func(c rune) bool { return strings.ContainsRune(wilds, c) })
+	return len(known) == 0 || slices.ContainsFunc(known, func(part string) bool {
+		kind := part[0] == '.' && part != p.key && strings.HasSuffix(p.key, part) // *.json is a kind of file
+		return !kind && (strings.Contains(p.key, part) || strings.Contains(part, p.key))
+	})
+}
+
 // Match reports whether the call names such a path in that mode. In a shell
 // line every word, redirection and option value of every command counts, with
 // globs, braces, ~, quotes and variables; what cannot be read is Suspected. For

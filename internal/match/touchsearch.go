@@ -144,23 +144,29 @@ func (s *touchSearch) place(name, word string, h how) {
 			return
 		}
 	}
-	if s.hold(name, word, h, plain) || !plain {
+	if s.hold(name, given, word, h, plain) || !plain {
 		return
 	}
 	if to := s.call.resolved(given); to != "" {
-		s.hold(strings.ToLower(to), word+" -> "+to, h, true)
+		s.hold(strings.ToLower(to), to, word+" -> "+to, h, true)
 	}
 }
 
-func (s *touchSearch) hold(name, word string, h how, plain bool) bool {
+// hold holds a path in lower case against the patterns; given has its letters
+// as they are.
+func (s *touchSearch) hold(name, given, word string, h how, plain bool) bool {
 	dots := s.line.dots
 	for i := range s.patterns {
 		p := &s.patterns[i]
 		if p.not || !p.takes(name, dots) || s.excluded(name) {
 			continue
 		}
-		certain := h == does && (plain || tellsEnough(name))
-		if !plain && !certain && strings.Trim(lastPart(name), "\x01\x02") == "" && !s.exists(name, p) {
+		named := plain || p.named(name)
+		if !named && (!isPlain(name[:len(name)-len(lastPart(name))]) || !s.exists(given, p)) {
+			continue
+		}
+		certain := h == does && (plain || named && tellsEnough(name))
+		if !plain && !certain && strings.Trim(lastPart(name), "\x01\x02") == "" && !s.exists(given, p) {
 			continue
 		}
 		by := excerpt(shown(word)) + " matches " + excerpt(p.source) + " in " + excerpt(s.line.text)
@@ -225,7 +231,8 @@ func entriesOf(dir string) []string {
 }
 
 // above holds a directory that a program reads with all below it against the
-// patterns: ~ has ~/.ssh in it.
+// patterns that have a place: ~ has ~/.ssh in it. A pattern for a name anywhere
+// does not count, or each search of a project would.
 func (s *touchSearch) above(w string, h how, by string) {
 	if key := by + "\x00" + w; s.seen[key] {
 		return
@@ -240,14 +247,8 @@ func (s *touchSearch) above(w string, h how, by string) {
 			}
 			for i := range s.patterns {
 				p := &s.patterns[i]
-				switch {
-				case p.not:
-				case p.dir != "" && (place == "/" || p.dir == place || strings.HasPrefix(p.dir, place+"/")):
+				if !p.not && p.dir != "" && (place == "/" || p.dir == place || strings.HasPrefix(p.dir, place+"/")) {
 					s.aboveFound(h, w, p, by)
-				case p.dir == "" && s.holdsNear(place, p):
-					s.aboveFound(h, w, p, by)
-				case p.dir == "" && archives[by] && s.isHere(place):
-					s.aboveFound(may, w, p, by)
 				}
 			}
 		}
@@ -261,24 +262,6 @@ func (s *touchSearch) aboveFound(h how, w string, p *placedPattern, by string) {
 	} else {
 		s.found(suspected(text))
 	}
-}
-
-// isHere reports whether a directory is one that the line is in, or above it.
-func (s *touchSearch) isHere(place string) bool {
-	return slices.ContainsFunc(s.line.dirs, func(dir string) bool {
-		dir = strings.ToLower(dir)
-		return place == "/" || dir == place || strings.HasPrefix(dir, place+"/")
-	})
-}
-
-// holdsNear reports whether a file of the pattern lies in the directory itself.
-func (s *touchSearch) holdsNear(dir string, p *placedPattern) bool {
-	for _, entry := range entriesOf(dir) {
-		if name := strings.ToLower(strings.TrimSuffix(dir, "/") + "/" + entry); p.takes(name, true) && !s.excluded(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // input looks at the strings of another tool's input.

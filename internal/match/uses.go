@@ -48,8 +48,6 @@ var (
 	patterns = wordSet("grep egrep fgrep zgrep rg ag ack sed gsed awk gawk mawk jq yq perl tr expr")
 	// trees take directories with all that lies below.
 	trees = wordSet("tar zip 7z 7za rsync rg ag ack bsdtar gtar cpio pax restic borg duplicity rclone docker podman scp")
-	// archives take along what is hidden, too.
-	archives = wordSet("tar zip 7z 7za rsync cp scp bsdtar gtar cpio pax mv rclone")
 	// unrelated are tools whose words are seldom files of their own.
 	unrelated = wordSet(`go git docker podman kubectl npm yarn pnpm npx make cargo systemctl gh terraform helm aws gcloud az apt apt-get brew pip
 		pip3 kill pkill service journalctl ssh dpkg rustup mvn gradle bundle gem xargs sudo env timeout nice nohup time bash sh eval exec`)

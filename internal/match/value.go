@@ -186,6 +186,7 @@ func (e *expansion) parts(parts []syntax.WordPart, quoted, splits bool) {
 		case *syntax.CmdSubst:
 			e.values(e.r.stmts(p.Stmts, stream{}).values(quoted || !splits), quoted || !splits)
 		case *syntax.ProcSubst:
+			e.r.line.substitutes = true
 			e.r.substituted = append(e.r.substituted, e.r.stmts(p.Stmts, stream{}))
 			e.each(func(c *choice) { c.text(processFile) })
 		case *syntax.ArithmExp:

@@ -177,7 +177,7 @@ func (p *product) may(gi, si int, c byte) bool {
 		return true
 	case wild == wildWord:
 		return c != ' '
-	case c == '/':
+	case c == '/' || c == ' ': // one name, and none with a space in it
 		return false
 	case c != '.' || p.dots || si > 0 && p.text[si-1] != '/':
 		return true
