@@ -59,6 +59,21 @@ func masker(patterns, env []string) (func(string) string, error) {
 		}
 		masks = append(masks, mask{nil, re})
 	}
+	known := maskValues(env)
+	return func(s string) string {
+		s = known(s)
+		for _, m := range masks {
+			if len(m.hints) == 0 || slices.ContainsFunc(m.hints, func(hint string) bool { return strings.Contains(s, hint) }) {
+				s = m.re.ReplaceAllString(s, masked)
+			}
+		}
+		return s
+	}, nil
+}
+
+// maskValues returns a function that takes the values of variables out of a text
+// whose names say that they are secret.
+func maskValues(env []string) func(string) string {
 	var pairs []string
 	for _, pair := range env {
 		name, value, _ := strings.Cut(pair, "=")
@@ -72,14 +87,8 @@ func masker(patterns, env []string) (func(string) string, error) {
 			}
 		}
 	}
-	values := strings.NewReplacer(pairs...)
-	return func(s string) string {
-		s = values.Replace(s)
-		for _, m := range masks {
-			if len(m.hints) == 0 || slices.ContainsFunc(m.hints, func(hint string) bool { return strings.Contains(s, hint) }) {
-				s = m.re.ReplaceAllString(s, masked)
-			}
-		}
-		return s
-	}, nil
+	if len(pairs) == 0 {
+		return func(s string) string { return s }
+	}
+	return strings.NewReplacer(pairs...).Replace
 }

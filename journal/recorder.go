@@ -20,7 +20,7 @@ type Options struct {
 	// shapes of well-known credentials.
 	Redact []string
 	// Env has variables ("key=value") whose values are masked where their names
-	// say that they are secret.
+	// say that they are secret, as those of each record's own are.
 	Env []string
 	// Keep is how long a run is kept; 0 = 14 days.
 	Keep time.Duration
@@ -165,7 +165,8 @@ func (r *Recorder) work() {
 
 // line is a record as it stands in the spool.
 func (r *Recorder) line(rec hook.Record) []byte {
-	e := entryOf(rec, r.opts.Level == LevelFull, r.mask)
+	own := maskValues(rec.Env)
+	e := entryOf(rec, r.opts.Level == LevelFull, func(s string) string { return r.mask(own(s)) })
 	text, err := json.Marshal(e)
 	if err != nil { // the payload alone is not ours
 		e.Payload, e.Omitted = nil, "the event is not JSON"

@@ -47,7 +47,13 @@ func newSpool(dir string) (*spool, error) {
 // append adds lines, all or none. Each has a checksum, so that what a crash or a
 // full disk left of a line is told from a line.
 func (s *spool) append(lines [][]byte) (err error) {
-	if err := s.lock.Lock(); err != nil {
+	err = s.lock.Lock()
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed the folder
+		if err = os.MkdirAll(filepath.Dir(s.path), 0o700); err == nil {
+			err = s.lock.Lock()
+		}
+	}
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.lock.Unlock()) }()

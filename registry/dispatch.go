@@ -77,7 +77,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 		if r.opts.Recorder != nil {
 			d.began = time.Now()
 			d.run = newRun(d.began)
-			defer func() { d.record(out, err) }()
+			defer func() { d.record(callerOf(ctx), out, err) }()
 		}
 		if d.onlyRules() { // they wait for nothing, and nothing can overtake them
 			d.runAll(ctx)

@@ -11,13 +11,13 @@ import (
 )
 
 // record gives the dispatch to the recorder, where there is one.
-func (d *dispatch) record(out *hook.Outcome, err error) {
+func (d *dispatch) record(from *Caller, out *hook.Outcome, err error) {
 	if d.run == "" || len(d.slots) == 0 {
 		return
 	}
 	call, _ := hook.ToolCallOf(d.in)
 	d.r.keep(hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
-		Base: d.base, Tool: call.ToolName, Payload: d.asked, Outcome: out, Err: err})
+		Base: d.base, Tool: call.ToolName, Env: from.env(), Payload: d.asked, Outcome: out, Err: err})
 }
 
 // recordBackground gives the result of a background hook to the recorder.
@@ -27,7 +27,7 @@ func (r *Registry) recordBackground(c *hook.Call, result *hook.Result) {
 	}
 	call, _ := hook.ToolCallOf(c.Input)
 	r.keep(hook.Record{Run: c.Run, Time: time.Now().Add(-result.Elapsed), Elapsed: result.Elapsed, Workspace: r.opts.Workspace,
-		Event: c.Input.Event(), Base: r.fillBase(c.Input.Common()), Tool: call.ToolName, Background: result})
+		Event: c.Input.Event(), Base: r.fillBase(c.Input.Common()), Tool: call.ToolName, Env: c.Env, Background: result})
 }
 
 // newRun names a dispatch: names sort by time, to the second, and two of the same

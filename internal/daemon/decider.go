@@ -19,6 +19,7 @@ import (
 type Decider struct {
 	log        *slog.Logger
 	registries registries
+	recorders  recorders
 	sessions   sessions
 	flights    flights
 	agents     *agents
@@ -32,6 +33,7 @@ func NewDecider(log *slog.Logger, place client.Place) *Decider {
 	}
 	d := &Decider{log: log, agents: openAgents(place)}
 	d.registries.init(d)
+	d.recorders.log = log
 	d.sessions.init()
 	return d
 }

@@ -20,6 +20,9 @@ import (
 // for longest goes first.
 const maxRegistries = 16
 
+// protectionID is the built-in guard of the guards.
+var protectionID = hook.ScopeManaged.String() + "/" + protect.Name
+
 // registries are open registries, by workspace, agent and the directories of
 // their user. Agents do not share one: a session's ID is only its agent's.
 type registries struct {
@@ -42,6 +45,7 @@ type shared struct {
 	*registry.Registry
 	key   registryKey
 	store *store
+	to    *recorder     // nil = there is no state directory
 	ready chan struct{} // closed when it is open, or has failed
 	err   error
 
@@ -95,14 +99,27 @@ func (s *shared) start(env []string) {
 	defer close(s.ready)
 	s.err = errors.New("opening the registry failed")
 	s.started.Store(time.Now().UnixNano())
-	s.Registry, s.err = tenterhook.Open(context.Background(), s.rs.d.options(s.key, env))
+	opts := s.rs.d.options(s.key, env)
+	if s.key.places.state != "" {
+		s.to = s.rs.d.recorders.get(s.key.places, env)
+		opts.Recorder = s.to
+	}
+	s.Registry, s.err = tenterhook.Open(context.Background(), opts)
 	if s.err != nil {
+		s.unrecord()
 		s.rs.mu.Lock()
 		s.rs.drop(s)
 		s.rs.mu.Unlock()
 		return
 	}
 	s.store.restore(s.Registry)
+}
+
+// unrecord ends what the registry is recorded by, once it is closed.
+func (s *shared) unrecord() {
+	if s.to != nil {
+		s.rs.d.recorders.put(s.key.places, s.to)
+	}
 }
 
 // remember writes down what a call left behind, for the daemon that comes next.
@@ -141,6 +158,7 @@ func (rs *registries) end(s *shared) {
 			if err := s.Close(); err != nil {
 				rs.d.log.Warn("registry closed", "workspace", s.key.root, "err", err)
 			}
+			s.unrecord()
 		}
 	})
 }
@@ -197,7 +215,7 @@ func (rs *registries) unprotected() string {
 			continue
 		}
 		for _, l := range s.List() {
-			if l.Hook.ID == hook.ScopeManaged.String()+"/"+protect.Name && l.State == hook.StateDisabled {
+			if l.Hook.ID == protectionID && l.State == hook.StateDisabled {
 				return l.Why
 			}
 		}

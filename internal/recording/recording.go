@@ -32,6 +32,7 @@ type Recorder struct {
 	to       *journal.Recorder // nil = nothing is kept
 	dropped  int64             // by those that were closed
 	closed   bool
+	failed   bool // to begin, and the logger knows
 }
 
 // New returns a Recorder for the journal of a state directory. env has the
@@ -70,6 +71,10 @@ func (r *Recorder) Configure(s dialect.Settings) []hook.Diagnostic {
 	o.Env, o.Logger = r.env, r.logger
 	to, err := journal.NewRecorder(r.dir, o)
 	if err != nil {
+		if r.logger != nil && !r.failed {
+			r.failed = true
+			r.logger.Error("the journal cannot be written", "err", err)
+		}
 		return []hook.Diagnostic{{Severity: hook.SeverityWarning, Code: "not_recorded", Path: r.dir,
 			Message: "what hooks do is not recorded: " + err.Error(), Hint: "make the directory writable, or set record = \"off\" under [journal]"}}
 	}

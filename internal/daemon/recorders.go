@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/recording"
+)
+
+// recordWithin is how long the end of a recorder may take. Another process may
+// hold the lock of the journal.
+const recordWithin = time.Second
+
+// recorders are what registries write their results to, one for the directories
+// of a user: the settings of a journal are the user's.
+type recorders struct {
+	log *slog.Logger
+
+	mu   sync.Mutex // guards all below
+	open map[places]*recorder
+}
+
+type recorder struct {
+	*recording.Recorder
+	users int
+}
+
+// Record keeps a record. That self-protection, which sees each call, had no
+// objection says nothing.
+func (r *recorder) Record(rec hook.Record) {
+	if rec.Outcome != nil {
+		own := *rec.Outcome
+		own.Results = slices.DeleteFunc(slices.Clone(own.Results), func(res hook.Result) bool {
+			return res.Hook.ID == protectionID && res.Status == hook.StatusSuccess && res.Verdict() == hook.NoOpinion
+		})
+		if len(own.Results) == 0 && len(rec.Outcome.Results) > 0 {
+			return
+		}
+		rec.Outcome = &own
+	}
+	r.Recorder.Record(rec)
+}
+
+// get returns a recorder. The caller puts it back when its registry is closed.
+func (rs *recorders) get(p places, env []string) *recorder {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	r := rs.open[p]
+	if r == nil {
+		if rs.open == nil {
+			rs.open = make(map[places]*recorder)
+		}
+		r = &recorder{Recorder: recording.New(p.state, env, rs.log)}
+		rs.open[p] = r
+	}
+	r.users++
+	return r
+}
+
+// put writes what waits if nobody else uses the recorder.
+func (rs *recorders) put(p places, r *recorder) {
+	rs.mu.Lock()
+	r.users--
+	last := r.users == 0
+	if last {
+		delete(rs.open, p)
+	}
+	rs.mu.Unlock()
+	if !last {
+		return
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- r.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			rs.log.Warn("not recorded", "err", err)
+		}
+	case <-time.After(recordWithin):
+		rs.log.Warn("not recorded: the journal is locked", "dir", recording.Dir(p.state))
+	}
+}
