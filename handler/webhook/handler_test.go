@@ -123,7 +123,7 @@ func TestALongTextIsKeptInAFile(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("TMP", t.TempDir())
 	out, c, err := run(t, local(t, server.URL), posts(server.URL))
-	if err != nil || !strings.Contains(out.SystemMessage, "tenterhook-systemMessage-") || len(c.Report.Warnings) != 1 {
+	if err != nil || !strings.Contains(out.SystemMessage, "tenterhook-spill-systemMessage-") || len(c.Report.Warnings) != 1 {
 		t.Errorf("%v, %v, %v", out, c.Report.Warnings, err)
 	}
 }
