@@ -24,6 +24,9 @@ type Answer struct {
 	Held []string
 	// Losses are what the outcome asked for and the agent cannot do.
 	Losses []Loss
+	// Env are variables for the session's later commands. The caller appends them
+	// to the file that the entry's CLAUDE_ENV_FILE names. nil = none.
+	Env map[string]string
 }
 
 // Loss is something that an outcome asked for and an agent cannot do.
@@ -87,6 +90,9 @@ func (a *Agent) Encode(event string, in hook.Input, out *hook.Outcome) Answer {
 	}
 	answer := a.answer(r)
 	answer.Held, answer.Losses = r.held, r.losses
+	if a.isClaude() {
+		answer.Env = out.Env
+	}
 	return answer
 }
 
@@ -330,7 +336,7 @@ func (r *reply) settleRest() {
 		"updatedPermissions": r.out.Permission != nil && r.out.Permission.UpdatedPermissions != nil,
 		"initialUserMessage": len(r.out.InitialUserMessages) > 0, "sessionTitle": r.out.SessionTitle != "",
 		"watchPaths": len(r.out.WatchPaths) > 0, "suppressOriginalPrompt": r.out.SuppressOriginalPrompt,
-		"retry": r.out.Retry, "terminalSequence": len(r.out.TerminalSequences) > 0,
+		"CLAUDE_ENV_FILE": len(r.out.Env) > 0, "retry": r.out.Retry, "terminalSequence": len(r.out.TerminalSequences) > 0,
 	} {
 		if there {
 			r.lose(name, "nothing", r.agent.Title+" does not have it")

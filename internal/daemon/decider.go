@@ -80,6 +80,9 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 	if s != nil {
 		s.hold(answer.Held)
 	}
+	if err := appendEnv(lookup(call.Env, "CLAUDE_ENV_FILE"), answer.Env); err != nil {
+		d.log.Warn("variables of hooks are lost", "agent", call.Agent, "event", call.Event, "error", err)
+	}
 	d.note(call, &answer, time.Since(began))
 	return client.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.ExitCode}
 }
