@@ -153,8 +153,12 @@ func (w *world) env(more ...string) []string {
 
 // run runs one of our commands.
 func (w *world) run(command string, args ...string) (string, error) {
+	return w.runWith(nil, command, args...)
+}
+
+func (w *world) runWith(env []string, command string, args ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(w.bin, command), args...)
-	cmd.Env, cmd.Dir = w.env(), w.workspace
+	cmd.Env, cmd.Dir = w.env(env...), w.workspace
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

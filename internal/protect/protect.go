@@ -164,7 +164,7 @@ func commandRules(programs []string) *match.Rules {
 			list = append(list, fmt.Sprintf("Bash(%s %s)", name, sub), fmt.Sprintf("Bash(%s %s *)", name, sub))
 		}
 	}
-	for _, killer := range []string{"pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl"} {
+	for _, killer := range []string{"kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl"} {
 		list = append(list, "Bash("+killer+" *tenterhook*)")
 	}
 	rules, _ := match.ParseRules(list, match.RuleOptions{})

@@ -61,6 +61,8 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		"tenterhook disable user/guard", "tenterhook trust --all --yes", "tenterhook uninstall claude --yes", "tenterhook daemon stop",
 		"/opt/th/tenterhook daemon stop", "env X=1 tenterhook install", "sh -c 'tenterhook uninstall --yes'", "nohup setsid tenterhook remove x",
 		"pkill -9 tenterhook", "killall tenterhook", "pkill -f 'tenterhook daemon'", "true; tenterhook disable x",
+		"kill -9 $(pgrep -f 'tenterhook daemon')", "kill `pidof tenterhook`", "pgrep tenterhook | xargs kill -9", "P=$(pgrep -f tenterhook); kill $P",
+		"kill -TERM $(tenterhook daemon status --json | jq .pid)",
 	} {
 		if got := bash(line); got != hook.Deny {
 			t.Errorf("%s: %v, want deny", line, got)
@@ -80,6 +82,7 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		"ls", "cat ~/.claude/settings.json", "ls -R ~/.config/tenterhook", "rm -rf build", "git commit -am 'tenterhook trust'", "echo x > out.txt",
 		"tenterhook list", "tenterhook why PreToolUse --tool Bash", "tenterhook run PreToolUse", "tenterhook daemon status", "npm test && go vet ./...",
 		"cp main.go ~/", "rm $FILE", "grep -r tenterhook .", "for f in *; do echo $f; done", "python3 script.py", "make -j4 all",
+		"kill 123", "kill -9 $(pgrep node)", "cd ~/src/tenterhook && kill 123", "kill %1; ls ~/.config/tenterhook",
 	} {
 		if got := bash(line); got != hook.NoOpinion {
 			t.Errorf("%s: %v, want no objection", line, got)
