@@ -93,6 +93,8 @@ func (a *app) printList(list []registry.Listed) {
 // shown is what a hook matches, for a person.
 func shown(h *hook.Hook) string {
 	switch {
+	case len(h.If) > 2:
+		return fmt.Sprintf("if %s or %d more", h.If[0], len(h.If)-1)
 	case len(h.If) > 0:
 		return "if " + h.If.String()
 	case h.Matcher == "":
