@@ -194,6 +194,10 @@ var keyEffects = map[string]keyEffect{
 	"decision":    {base: "type = \"rule\"\nreason = \"R\"", with: `decision = "ask"`, without: `decision = "deny"`, look: verdictOf, off: "deny", on: "ask"},
 	"reason":      {base: "type = \"rule\"\ndecision = \"deny\"", with: `reason = "R2"`, without: `reason = "R1"`, look: reason, off: "R1", on: "R2"},
 	"text":        {base: "type = \"rule\"\ndecision = \"context\"", with: `text = "T2"`, without: `text = "T1"`, look: contexts, off: "T1", on: "T2"},
+	"suppress_prompt": {base: rule, with: "event = \"UserPromptSubmit\"\nsuppress_prompt = true", without: `event = "UserPromptSubmit"`, off: "false", on: "true",
+		look: func(h *keyHost) string {
+			return fmt.Sprint(h.dispatch(hook.UserPromptSubmit{Prompt: "p"}).SuppressOriginalPrompt)
+		}},
 	"set": {base: "type = \"rule\"\ndecision = \"rewrite\"\nrewrites = true", with: "[set]\ncommand = \"'ls'\"", without: "[set]\ncommand = \"'true'\"",
 		look: func(h *keyHost) string { return string(h.dispatch(bash("rm -rf build")).UpdatedInput) }, off: `{"command":"true"}`, on: `{"command":"ls"}`},
 }

@@ -68,6 +68,7 @@ var configParams = []configParam{
 	{key: "reason", wants: wantString, kinds: forRules},
 	{key: "text", wants: wantString, kinds: forRules},
 	{key: "set", wants: wantObject, kinds: forRules},
+	{key: "suppress_prompt", wants: wantBool, kinds: forRules, as: "suppressPrompt"},
 }
 
 // handler makes a hook of a handler. g is the group around it, nil if it stands

@@ -16,7 +16,7 @@ var tenterhookConfig = product{
 	},
 	keys: append([]string{
 		"env", "priority", "rewrites", "protocol", "enabled", "requires", "breaker", "schema", "method", "hook", "plugin", "worker",
-		"unless", "when", "touches", "reads", "writes", "network", "destructive", "decision", "reason", "text", "set",
+		"unless", "when", "touches", "reads", "writes", "network", "destructive", "decision", "reason", "text", "set", "suppress_prompt",
 	}, claudeHandlerKeys...),
 	flat:     true,
 	inner:    true,

@@ -39,6 +39,7 @@ type RuleParams struct {
 	Reason      string            // for deny, ask and warn required
 	Text        string            // for context required
 	Set         map[string]string // CEL expressions by key, for rewrite required
+	Suppress    bool              // the host does not keep a prompt that is denied
 	EnvVars     []string          // the variables that expressions may read
 }
 
@@ -81,6 +82,7 @@ func RuleOf(params Params) (RuleParams, []Problem) {
 	take("reason", &r.Reason)
 	take("text", &r.Text)
 	take("set", &r.Set)
+	take("suppressPrompt", &r.Suppress)
 	take("allowedEnvVars", &r.EnvVars)
 	return r, append(problems, r.problems()...)
 }
@@ -130,6 +132,9 @@ func (r *RuleParams) Unused() []string {
 	}
 	if r.Set != nil && r.Decision != DecisionRewrite {
 		keys = append(keys, "set")
+	}
+	if r.Suppress && r.Decision != DecisionDeny {
+		keys = append(keys, "suppress_prompt")
 	}
 	if r.Reason != "" && r.Decision == DecisionContext {
 		keys = append(keys, "reason")

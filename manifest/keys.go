@@ -10,6 +10,7 @@ var camelCase = map[string]string{
 	"any_bins":          "anyBins",
 	"allowed_env_vars":  "allowedEnvVars",
 	"continue_on_block": "continueOnBlock",
+	"suppress_prompt":   "suppressPrompt",
 }
 
 // runKeys have no effect on a rule, which starts nothing that could take long or

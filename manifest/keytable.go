@@ -78,6 +78,7 @@ var keyTable = []Key{
 	{"reason", kinds(hook.KindRule), "text", "required for deny, ask and warn", "what the model, or a person, reads", wantText, nil},
 	{"text", kinds(hook.KindRule), "text", "required for context", "what is added to the context", wantText, nil},
 	{"set", kinds(hook.KindRule), "CEL expressions by key", "required for rewrite", "what becomes of the keys of the tool's input", wantTexts, nil},
+	{"suppress_prompt", kinds(hook.KindRule), "true, false", "false", "of deny on UserPromptSubmit: the host does not keep the prompt", wantFlag, nil},
 }
 
 // orWords lists words as the reference does.

@@ -29,7 +29,9 @@ func TestHooksOfTheCatalogueDecideAsTheirCasesSay(t *testing.T) {
 		}
 		cases, err := hooktest.ReadCases(sub)
 		if err != nil {
-			t.Logf("%s: %v", name, err)
+			if !guards[name] {
+				t.Errorf("%s has no cases: %v", name, err)
+			}
 			continue
 		}
 		for _, c := range cases {
@@ -45,6 +47,9 @@ func TestHooksOfTheCatalogueDecideAsTheirCasesSay(t *testing.T) {
 		}
 	}
 }
+
+// guards are held by lists of commands.
+var guards = map[string]bool{"guard-destructive": true, "protect-secrets": true, "ask-before-network": true, "ask-before-push": true}
 
 // install adds a hook's folder to a case.
 func install(t *testing.T, c *hooktest.Case, name string) {
@@ -69,6 +74,7 @@ func install(t *testing.T, c *hooktest.Case, name string) {
 // engine is the registry with every kind of rule.
 func engine() hooktest.Engine {
 	return hooktest.Registry(func(o *registry.Options) {
+		o.Env = append(o.Env, "GOCACHE="+goCache(), "XDG_CACHE_HOME="+cacheHome)
 		o.Handlers = map[hook.Kind]hook.Handler{hook.KindRule: rule.New(rule.Options{Compile: expr.Compile})}
 	})
 }

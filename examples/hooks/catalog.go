@@ -24,8 +24,8 @@ var SelfProtection = []string{"self-protection", "self-protection-commands"}
 // catalogue are the folders that the catalogue offers. The other examples show
 // how a kind of hook is written, and need something to be set up.
 var catalogue = []string{
-	"ask-before-network", "ask-before-push", "format-after-edit", "git-context", "guard-destructive", "house-rules", "log-tool-calls",
-	"no-verify", "protect-secrets", "protected-paths", "self-protection", "self-protection-commands", "tests-before-stop",
+	"ask-before-network", "ask-before-push", "audit-log", "format-after-edit", "git-context", "guard-destructive", "house-rules",
+	"no-verify", "prompt-secrets", "protect-secrets", "protected-paths", "self-protection", "self-protection-commands", "tests-before-stop",
 }
 
 // Names lists the hooks of the catalogue, in order.

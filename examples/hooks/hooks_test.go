@@ -7,11 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,7 +70,7 @@ func run(t *testing.T, folder, script, payload string, env ...string) reply {
 	cmd.WaitDelay = time.Second
 	cmd.Stdin = strings.NewReader(payload)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "HOOK_DIR=" + dir,
-		"PYTHONDONTWRITEBYTECODE=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"}, env...)
+		"GOCACHE=" + goCache(), "XDG_CACHE_HOME=" + cacheHome, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"}, env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	var exit *exec.ExitError
@@ -75,6 +78,25 @@ func run(t *testing.T, folder, script, payload string, env ...string) reply {
 		t.Fatalf("%s/%s: %v", folder, script, err)
 	}
 	return reply{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// goCache is where Go keeps what it built.
+var goCache = sync.OnceValue(func() string {
+	out, _ := exec.Command("go", "env", "GOCACHE").Output() // without Go no test needs it
+	return strings.TrimSpace(string(out))
+})
+
+// cacheHome is the cache folder of all runs, so that each program is built once.
+var cacheHome string
+
+func TestMain(m *testing.M) {
+	var err error
+	if cacheHome, err = os.MkdirTemp("", "hooks-cache-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(cacheHome)
+	os.Exit(code)
 }
 
 // rules opens the folders as a registry does, each a hook of kind rule, and
@@ -109,16 +131,6 @@ func rules(t *testing.T, folders ...string) func(payload string) (verdict, why s
 		}
 		return out.Verdict.String(), out.Reason
 	}
-}
-
-// output runs a program that the test needs and returns what it prints.
-func output(t *testing.T, program string, args ...string) string {
-	t.Helper()
-	out, err := exec.Command(program, args...).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", program, err)
-	}
-	return string(out)
 }
 
 // parse reads the reply's JSON; no output is the zero answer.
@@ -199,7 +211,7 @@ func TestScriptsCanBeStarted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no run bits")
 	}
-	for _, pattern := range []string{"*/*.sh", "*/*.py"} {
+	for _, pattern := range []string{"*/*.sh"} {
 		scripts, err := filepath.Glob(pattern)
 		if err != nil || len(scripts) == 0 {
 			t.Fatalf("no scripts match %s: %v", pattern, err)
@@ -217,7 +229,7 @@ func TestScriptsCanBeStarted(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, _, _ := strings.Cut(string(text), "\n")
-			if first != "#!/bin/sh" && first != "#!/usr/bin/env python3" {
+			if first != "#!/bin/sh" {
 				t.Errorf("%s: first line %q", path, first)
 			}
 		}
@@ -249,5 +261,65 @@ func TestEveryFolderHasItsManifest(t *testing.T) {
 	}
 	if folders < 8 {
 		t.Errorf("%d examples, want at least 8", folders)
+	}
+}
+
+// An example must not be switched off by an interpreter that is not installed.
+func TestExamplesNeedNoOtherInterpreterThanSh(t *testing.T) {
+	needs := regexp.MustCompile(`\b(python[0-9.]*|[gm]?awk|jq|perl|ruby|node)\b`)
+	seen := 0
+	err := fs.WalkDir(os.DirFS(".."), ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if d != nil && (d.Name() == "node_modules" || d.Name() == "node-secrets" || d.Name() == "cases") {
+				return fs.SkipDir // a plugin in another language is what that one shows
+			}
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))
+		if err != nil {
+			return err
+		}
+		var runs string
+		switch filepath.Ext(file) {
+		case ".go":
+			if strings.HasSuffix(file, "_test.go") {
+				return nil
+			}
+			for line := range strings.Lines(string(text)) {
+				if strings.Contains(line, "exec.Command(") {
+					runs += line
+				}
+			}
+		case ".md":
+			front, rest := "", string(text)
+			for _, mark := range []string{"+++", "---"} {
+				if parts := strings.SplitN(rest, mark+"\n", 3); strings.HasPrefix(rest, mark) && len(parts) == 3 {
+					front, rest = parts[1], parts[2]
+				}
+			}
+			for line := range strings.Lines(front) {
+				if key, _, _ := strings.Cut(line, "="); regexp.MustCompile(`^(command|args|shell|bins|any_bins)\b`).MatchString(key) {
+					runs += line
+				}
+			}
+			for line := range strings.Lines(rest) {
+				if strings.HasPrefix(line, "    ") {
+					runs += line
+				}
+			}
+		default:
+			runs = file + "\n" + string(text)
+			if ext := filepath.Ext(file); ext == ".py" || ext == ".awk" {
+				t.Errorf("%s: a script for another interpreter", file)
+			}
+		}
+		seen++
+		if found := needs.FindString(runs); found != "" {
+			t.Errorf("%s: runs %s", file, found)
+		}
+		return nil
+	})
+	if err != nil || seen < 20 {
+		t.Fatalf("%d files, %v", seen, err)
 	}
 }

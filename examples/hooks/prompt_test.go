@@ -1,8 +1,14 @@
 package hooks_test
 
 import (
+	"encoding/json"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tenterhook/tenterhook"
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 // fake makes a key that is none: the parts are joined here so that no scanner
@@ -10,7 +16,7 @@ import (
 func fake(parts ...string) string { return strings.Join(parts, "") }
 
 func TestPromptSecretsBlocksKeysAndNeverRepeatsThem(t *testing.T) {
-	needs(t, "python3")
+	ask := prompts(t)
 	random := "q7Zt3Kp9Lw2Xv8Rb5Nc1Ym6Hd4Js0Gf"
 	for _, c := range []struct{ kind, secret string }{
 		{"Anthropic", fake("sk-", "ant-api03-", random)},
@@ -27,22 +33,26 @@ func TestPromptSecretsBlocksKeysAndNeverRepeatsThem(t *testing.T) {
 		{"called a secret", fake("API_", "KEY=", random)},
 		{"called a secret", fake("\"client_secret\": \"", random, "\"")},
 	} {
-		r := run(t, "prompt-secrets", "check.py", payload("UserPromptSubmit", map[string]any{"prompt": "Hello,\nuse " + c.secret + " for it"}))
-		if got := r.verdict(t); got != "deny" {
-			t.Errorf("%s: got %s, want deny", c.kind, got)
+		out := ask("Hello,\nuse " + c.secret + " for it")
+		if out.Verdict != hook.Deny || !out.SuppressOriginalPrompt {
+			t.Errorf("%s: got %v, want deny, and the prompt not kept: %+v", c.kind, out.Verdict, out)
 			continue
 		}
-		if reason := r.parse(t).Reason; !strings.Contains(reason, c.kind) || !strings.Contains(reason, "line 2") {
-			t.Errorf("%s: the reason is %q", c.kind, reason)
+		if !strings.Contains(out.Reason, c.kind) || !strings.Contains(out.Reason, "(line 2)") {
+			t.Errorf("%s: the reason is %q", c.kind, out.Reason)
 		}
-		if strings.Contains(r.stdout+r.stderr, random[:8]) || strings.Contains(r.stdout+r.stderr, "hunter22") {
-			t.Errorf("%s: the value is repeated: %s%s", c.kind, r.stdout, r.stderr)
+		shown, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(shown), random[:8]) || strings.Contains(string(shown), "hunter22") {
+			t.Errorf("%s: the value is repeated: %s", c.kind, shown)
 		}
 	}
 }
 
 func TestPromptSecretsLetsOrdinaryPromptsPass(t *testing.T) {
-	needs(t, "python3")
+	ask := prompts(t)
 	for _, prompt := range []string{
 		"",
 		"Why does the token expire after an hour?",
@@ -53,17 +63,51 @@ func TestPromptSecretsLetsOrdinaryPromptsPass(t *testing.T) {
 		"clone https://github.com/a/b and ssh://git@example.com/x",
 		"sk-learn and skeleton-key",
 	} {
-		r := run(t, "prompt-secrets", "check.py", payload("UserPromptSubmit", map[string]any{"prompt": prompt}))
-		if got := r.verdict(t); got != "none" {
-			t.Errorf("%q: got %s: %s", prompt, got, r.stdout)
+		if out := ask(prompt); out.Verdict != hook.NoOpinion {
+			t.Errorf("%q: got %v: %s", prompt, out.Verdict, out.Reason)
 		}
 	}
 }
 
+// A prompt that costs too much to search is blocked, and not quoted.
 func TestPromptSecretsFailsWithoutQuotingThePrompt(t *testing.T) {
-	needs(t, "python3")
-	r := run(t, "prompt-secrets", "check.py", `{"prompt": "hush-hush`)
-	if r.code != 1 || strings.Contains(r.stderr, "hush") || r.stderr == "" {
-		t.Errorf("got %+v, want exit code 1 and an error without the prompt", r)
+	ask := prompts(t)
+	if out := ask(strings.Repeat("ordinary words ", 10_000)); out.Verdict != hook.NoOpinion {
+		t.Errorf("150 KB of words: got %v: %s", out.Verdict, out.Reason)
+	}
+	out := ask(strings.Repeat("hush ", 200_000))
+	shown, err := json.Marshal(out)
+	if err != nil || out.Verdict != hook.Deny || strings.Contains(string(shown), "hush") || len(out.Failures()) != 1 {
+		t.Errorf("got %v: %.300s, want a failure that blocks, without the prompt", out.Verdict, shown)
+	}
+}
+
+func TestPromptSecretsNamesEveryKindThatItLooksFor(t *testing.T) {
+	text, err := os.ReadFile("prompt-secrets/HOOK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := regexp.MustCompile(`(?s)\n\[\n.*?\n\]\.`).FindAllString(string(text), -1)
+	if len(lists) != 2 || lists[0] != lists[1] {
+		t.Errorf("when and reason have different lists: %q", lists)
+	}
+}
+
+// prompts opens prompt-secrets as tenterhook does, and returns a function that
+// submits a prompt.
+func prompts(t *testing.T) func(prompt string) *hook.Outcome {
+	t.Helper()
+	reg, err := tenterhook.Open(t.Context(), tenterhook.Options{Workspace: t.TempDir(), Dirs: []string{one(t, "prompt-secrets")}, StateDir: t.TempDir(),
+		Without: []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopePlugin, hook.ScopeProject, hook.ScopeLocal}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reg.Close() })
+	return func(prompt string) *hook.Outcome {
+		out, err := reg.Dispatch(t.Context(), hook.UserPromptSubmit{Prompt: prompt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
 	}
 }

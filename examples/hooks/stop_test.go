@@ -3,6 +3,7 @@ package hooks_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,21 +17,21 @@ type stopping struct {
 }
 
 func newStopping(t *testing.T, dir, command string) *stopping {
-	needs(t, "python3", "sh")
+	needs(t, "go", "sh")
 	return &stopping{T: t, dir: dir, env: []string{"TENTERHOOK_PROJECT_DIR=" + dir, "HOME=" + t.TempDir(),
 		"TENTERHOOK_TEST_COMMAND=" + command}}
 }
 
 func (s *stopping) begin() {
 	s.Helper()
-	if r := run(s.T, "tests-before-stop", "tests.py", sessionStart(), s.env...); r != (reply{}) {
+	if r := run(s.T, "tests-before-stop", "run.sh", sessionStart(), s.env...); r != (reply{}) {
 		s.Errorf("SessionStart: got %+v, want nothing", r)
 	}
 }
 
 func (s *stopping) stop(again bool) answer {
 	s.Helper()
-	r := run(s.T, "tests-before-stop", "tests.py", payload("Stop", map[string]any{"stop_hook_active": again}), s.env...)
+	r := run(s.T, "tests-before-stop", "run.sh", payload("Stop", map[string]any{"stop_hook_active": again}), s.env...)
 	if r.code != 0 || r.stderr != "" {
 		s.Fatalf("Stop: %+v", r)
 	}
@@ -95,8 +96,8 @@ func TestTestsBeforeStopGivesUpAfterThreeRounds(t *testing.T) {
 // one, and a start that was noted in one would let another go unchecked.
 func TestTestsBeforeStopRemembersNoNamelessSession(t *testing.T) {
 	s := newStopping(t, t.TempDir(), "exit 1")
-	run(t, "tests-before-stop", "tests.py", payload("SessionStart", map[string]any{"session_id": ""}), s.env...)
-	r := run(t, "tests-before-stop", "tests.py", payload("Stop", map[string]any{"session_id": ""}), s.env...)
+	run(t, "tests-before-stop", "run.sh", payload("SessionStart", map[string]any{"session_id": ""}), s.env...)
+	r := run(t, "tests-before-stop", "run.sh", payload("Stop", map[string]any{"session_id": ""}), s.env...)
 	if r.verdict(t) != "deny" {
 		t.Errorf("got %+v, want a block", r)
 	}
@@ -111,7 +112,7 @@ func TestTestsBeforeStopSaysWhatItCouldNotCheck(t *testing.T) {
 }
 
 func TestTestsBeforeStopFindsTheProjectsTests(t *testing.T) {
-	needs(t, "python3", "sh")
+	needs(t, "go", "sh")
 	for _, c := range []struct {
 		name  string
 		files map[string]string
@@ -133,7 +134,7 @@ func TestTestsBeforeStopFindsTheProjectsTests(t *testing.T) {
 				write(t, filepath.Join(dir, name), text)
 			}
 			s := newStopping(t, dir, "")
-			s.env = append(s.env, "PATH="+onlyPython(t))
+			s.env = append(s.env, "PATH="+onlyStarter(t))
 			want := ""
 			if c.want != "" {
 				program, _, _ := strings.Cut(c.want, " ")
@@ -146,15 +147,20 @@ func TestTestsBeforeStopFindsTheProjectsTests(t *testing.T) {
 	}
 }
 
-// onlyPython returns a folder for PATH in which nothing but python3 is.
-func onlyPython(t *testing.T) string {
+// onlyStarter returns a folder for PATH in which nothing is but what starts a
+// program that was built before.
+func onlyStarter(t *testing.T) string {
 	t.Helper()
-	program := strings.TrimSpace(output(t, "python3", "-c", "import sys; print(sys.executable)"))
+	run(t, "tests-before-stop", "run.sh", sessionStart()) // builds it
 	bin := t.TempDir()
-	// A script, not a link: python finds its library by where it stands.
-	write(t, filepath.Join(bin, "python3"), "#!/bin/sh\nexec '"+program+"' \"$@\"\n")
-	if err := os.Chmod(filepath.Join(bin, "python3"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"cat", "cksum", "tr"} {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			t.Skip(err)
+		}
+		if err := os.Symlink(program, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return bin
 }

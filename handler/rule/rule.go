@@ -130,7 +130,7 @@ func (r *Rule) decide(f *Facts, how match.Certainty) (*hook.Output, error) {
 		if how < match.Sure && info.Fields.Has(hook.FieldPermission) {
 			verdict = hook.Ask // what the call only may do is for a person to say
 		}
-		return &hook.Output{Verdict: verdict, Reason: r.reason.fill(f)}, nil
+		return &hook.Output{Verdict: verdict, Reason: r.reason.fill(f), SuppressOriginalPrompt: r.params.Suppress && info.Fields.Has(hook.FieldSuppressPrompt)}, nil
 	case hook.DecisionAsk:
 		return &hook.Output{Verdict: hook.Ask, Reason: r.reason.fill(f)}, nil
 	case hook.DecisionAllow:

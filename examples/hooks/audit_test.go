@@ -31,8 +31,8 @@ func readLog(t *testing.T, path string) []map[string]any {
 	return lines
 }
 
-func TestLogToolCallsNeverLogsContents(t *testing.T) {
-	needs(t, "python3")
+func TestAuditLogNeverLogsContents(t *testing.T) {
+	needs(t, "go")
 	log := filepath.Join(t.TempDir(), "sub", "calls.jsonl")
 	const secret = "what-stands-in-the-file"
 	for _, p := range []string{
@@ -46,7 +46,7 @@ func TestLogToolCallsNeverLogsContents(t *testing.T) {
 		toolResult("mcp__x__y", secret, secret),
 		payload("PostToolUseFailure", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/project/b"}, "error": secret}),
 	} {
-		if r := run(t, "log-tool-calls", "log.py", p, "TENTERHOOK_LOG="+log); r != (reply{}) {
+		if r := run(t, "audit-log", "run.sh", p, "TENTERHOOK_LOG="+log); r != (reply{}) {
 			t.Fatalf("got %+v, want nothing", r)
 		}
 	}
@@ -76,13 +76,13 @@ func TestLogToolCallsNeverLogsContents(t *testing.T) {
 	}
 }
 
-func TestLogToolCallsInParallelKeepsLinesWhole(t *testing.T) {
-	needs(t, "python3")
+func TestAuditLogInParallelKeepsLinesWhole(t *testing.T) {
+	needs(t, "go")
 	log := filepath.Join(t.TempDir(), "calls.jsonl")
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			run(t, "log-tool-calls", "log.py", toolResult("Bash", map[string]any{"command": strings.Repeat("x ", 90)}, nil), "TENTERHOOK_LOG="+log)
+			run(t, "audit-log", "run.sh", toolResult("Bash", map[string]any{"command": strings.Repeat("x ", 90)}, nil), "TENTERHOOK_LOG="+log)
 		})
 	}
 	wg.Wait()
@@ -91,12 +91,12 @@ func TestLogToolCallsInParallelKeepsLinesWhole(t *testing.T) {
 	}
 }
 
-func TestLogToolCallsHasAPlaceByDefaultAndMovesAFullLog(t *testing.T) {
-	needs(t, "python3")
+func TestAuditLogHasAPlaceByDefaultAndMovesAFullLog(t *testing.T) {
+	needs(t, "go")
 	home := t.TempDir()
 	log := filepath.Join(home, ".local", "state", "tenterhook", "tool-calls.jsonl")
 	write(t, log, strings.Repeat("x", 11<<20))
-	run(t, "log-tool-calls", "log.py", toolResult("Bash", map[string]any{"command": "ls"}, nil), "HOME="+home)
+	run(t, "audit-log", "run.sh", toolResult("Bash", map[string]any{"command": "ls"}, nil), "HOME="+home)
 	if n := len(readLog(t, log)); n != 1 {
 		t.Errorf("%d lines in the new log, want 1", n)
 	}
