@@ -1,6 +1,10 @@
 package dialect
 
-import "time"
+import (
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
 
 // claudeConfig reads Claude Code's settings, and the hooks files and manifests
 // of its plugins. Several others read and write the same shape.
@@ -14,6 +18,7 @@ var claudeConfig = product{
 		{pattern: "managed-settings.json", form: formSettings},
 	},
 	keys:     claudeHandlerKeys,
+	single:   map[string]hook.Event{"statusLine": hook.EventStatusLine, "fileSuggestion": hook.EventFileSuggestion},
 	strict:   true,
 	unit:     time.Second,
 	settings: true,

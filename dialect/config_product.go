@@ -26,6 +26,9 @@ type product struct {
 	keys []string
 	// ignored are keys of its own that need no counterpart.
 	ignored []string
+	// single are events of which a settings file has one hook, under a key beside
+	// the others.
+	single map[string]hook.Event
 	// besides are keys that stand between the events.
 	besides []string
 	// flat: a handler stands right in the list of its event.

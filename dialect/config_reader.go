@@ -55,6 +55,9 @@ func (r *configReader) file(f recognized, doc *node) {
 	default:
 		r.hooksOf(doc, f.form)
 	}
+	if f.form == formSettings {
+		r.singles(doc)
+	}
 	if f.by == byName && len(r.config.Notes)+len(r.config.Hooks)+len(r.config.Refs) == 0 && doc.at("hooks") == nil {
 		r.note(hook.SeverityInfo, 1, "no_hooks", "it declares no hooks", "")
 	}

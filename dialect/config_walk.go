@@ -61,6 +61,15 @@ func (r *configReader) events(table *node) {
 	}
 }
 
+// singles reads the hooks that stand alone under keys of the settings.
+func (r *configReader) singles(doc *node) {
+	for _, p := range doc.pairs() {
+		if event, ok := r.p.single[p.key]; ok && p.node.isTable() {
+			r.handler(declaredEvent{name: p.key, event: event}, nil, r.newEntry(p.key, p.node))
+		}
+	}
+}
+
 // declaredEvent is an event as a file names it.
 type declaredEvent struct {
 	name    string

@@ -56,7 +56,7 @@ func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) 
 			report.Diagnostics = append(report.Diagnostics, d.notes...)
 			for _, h := range d.hooks {
 				e := r.prepare(&r.snap.Load().policy, h)
-				e.project = projectOf(d.path)
+				e.project = r.projectOf(d.path)
 				r.examine(report, e, true)
 			}
 		}
@@ -235,12 +235,17 @@ func (r *Registry) examine(report *Report, e *entry, withMatcher bool) {
 }
 
 // projectOf is the root of the project that a file declares hooks for: the folder
-// around the one that a product keeps its files in.
-func projectOf(path string) string {
+// around the one that a product keeps its files in. It is "" for a file of the
+// home directory: its hooks run in each session's project.
+func (r *Registry) projectOf(path string) string {
 	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
-		if strings.HasPrefix(filepath.Base(dir), ".") {
-			return filepath.Dir(dir)
+		if !strings.HasPrefix(filepath.Base(dir), ".") {
+			continue
 		}
+		if root := filepath.Dir(dir); root != filepath.Clean(r.home) {
+			return root
+		}
+		return ""
 	}
 	return ""
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +28,29 @@ type listedHook struct {
 	Priority  int                `json:"priority"`
 	Breaker   string             `json:"breaker"`
 	Unbound   string             `json:"unbound"`
+
+	Description   string              `json:"description"`
+	StatusMessage string              `json:"status_message"`
+	Command       string              `json:"command"`
+	Args          []string            `json:"args"`
+	Shell         string              `json:"shell"`
+	Worker        bool                `json:"worker"`
+	Params        []string            `json:"params"` // the keys; a value can be a secret
+	Env           []string            `json:"env"`    // the names, for the same reason
+	Syntax        hook.MatcherSyntax  `json:"syntax"`
+	Protocol      hook.Protocol       `json:"protocol"`
+	Rewrites      bool                `json:"rewrites"`
+	Async         bool                `json:"async"`
+	AsyncRewake   bool                `json:"async_rewake"`
+	Once          bool                `json:"once"`
+	Requires      map[string][]string `json:"requires"`
+	Limits        listedLimits        `json:"breaker_limits"`
+}
+
+// listedLimits are what the hook sets for its breaker; 0 = the default.
+type listedLimits struct {
+	Failures   int   `json:"failures"`
+	CooldownMS int64 `json:"cooldown_ms"`
 }
 
 type listedSource struct {
@@ -72,8 +97,26 @@ func listed(l registry.Listed) listedHook {
 	if policy == "" {
 		policy = hook.FailureContinue
 	}
-	return listedHook{h.ID, h.Name, h.Event, h.Kind, h.Matcher, h.If, h.Scope, listedSource{h.Source.Path, h.Source.Line},
-		l.State, l.Why, policy, l.Timeout.Milliseconds(), h.Priority, l.Breaker.State.String(), l.Unbound}
+	shown := listedHook{
+		ID: h.ID, Name: h.Name, Event: h.Event, Kind: h.Kind, Matcher: h.Matcher, If: h.If, Scope: h.Scope,
+		Source: listedSource{h.Source.Path, h.Source.Line}, State: l.State, Why: l.Why, OnFailure: policy,
+		TimeoutMS: l.Timeout.Milliseconds(), Priority: h.Priority, Breaker: l.Breaker.State.String(), Unbound: l.Unbound,
+		Description: h.Description, StatusMessage: h.StatusMessage, Params: slices.Sorted(maps.Keys(h.Params)),
+		Env: slices.Sorted(maps.Keys(h.Env)), Syntax: h.Syntax, Protocol: cmp.Or(h.Protocol, hook.ProtocolClaude),
+		Rewrites: h.Rewrites, Async: h.Async, AsyncRewake: h.AsyncRewake, Once: h.Once, Requires: requirements(h.Requires),
+		Limits: listedLimits{h.Breaker.Failures, h.Breaker.Cooldown.Milliseconds()},
+	}
+	if c := h.Command; c != nil {
+		shown.Command, shown.Args, shown.Shell, shown.Worker = c.Line, c.Args, c.Shell, c.Worker
+	}
+	return shown
+}
+
+// requirements are what a hook asks for, without what it does not ask for.
+func requirements(r hook.Requires) map[string][]string {
+	asked := map[string][]string{"bins": r.Bins, "any_bins": r.AnyBins, "envs": r.Envs, "os": r.OS}
+	maps.DeleteFunc(asked, func(_ string, list []string) bool { return len(list) == 0 })
+	return asked
 }
 
 func (a *app) printList(list []registry.Listed) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,12 +36,31 @@ func (a *app) runCommand() *cobra.Command {
 		if a.json {
 			return a.printJSONOf(reg.Workspace(), out)
 		}
+		var others int
+		out.Diagnostics, others = concerning(out)
 		a.printOutcome(out)
+		if others > 0 {
+			fmt.Fprintf(a.Err, "%s in other hooks: tenterhook check\n", plural(others, "more problem"))
+		}
 		a.printRoot(reg.Workspace())
 		return nil
 	})
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 if a hook failed, although nothing blocks")
 	return cmd
+}
+
+// concerning returns the diagnostics that are about no single hook, or about one
+// that has a result, and counts the others.
+func concerning(out *hook.Outcome) (own []hook.Diagnostic, others int) {
+	for _, d := range out.Diagnostics {
+		asked := func(r hook.Result) bool { return r.Hook.ID == d.Hook || r.Hook.Source.Path == d.Path }
+		if d.Hook == "" && !strings.HasSuffix(d.Path, "HOOK.md") || slices.ContainsFunc(out.Results, asked) {
+			own = append(own, d)
+		} else {
+			others++
+		}
+	}
+	return own, others
 }
 
 func exitCode(v hook.Verdict) int {

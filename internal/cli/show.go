@@ -158,11 +158,11 @@ func (a *app) printHook(h listedHook) {
 			value = plain
 		}
 		switch {
-		case m.Key == "id" || m.Key == "state" || value == "" || value == "null":
+		case m.Key == "id" || m.Key == "state" || value == "" || value == "null" || value == "false" || value == "0" || value == "{}" || m.Key == "breaker_limits":
 		case m.Key == "source":
-			fmt.Fprintf(a.Out, "  %-12s %s:%d\n", m.Key, oneLine(h.Source.Path), h.Source.Line)
+			fmt.Fprintf(a.Out, "  %-14s %s:%d\n", m.Key, oneLine(h.Source.Path), h.Source.Line)
 		default:
-			fmt.Fprintf(a.Out, "  %-12s %s\n", m.Key, oneLine(value))
+			fmt.Fprintf(a.Out, "  %-14s %s\n", m.Key, oneLine(value))
 		}
 	}
 }
