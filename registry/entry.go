@@ -126,7 +126,11 @@ func needsPerson(k hook.Kind) bool {
 	return k == hook.KindPrompt || k == hook.KindAgent || k == hook.KindFunction
 }
 
-func inProcess(h *hook.Hook) bool { return h.Scope >= hook.ScopeSession }
+// inProcess reports whether the host registered a hook, from Go.
+func inProcess(h *hook.Hook) bool { return h.Scope >= hook.ScopeSession || isGuard(h) }
+
+// isGuard reports whether a hook is one of Options.Guards.
+func isGuard(h *hook.Hook) bool { return h.Scope == hook.ScopeManaged && h.Source.Path == "" }
 
 // compareEntries is the configuration order: scope, priority (high first),
 // path, position in the file.

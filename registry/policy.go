@@ -241,10 +241,10 @@ func (p *policy) unknownIDs(definitions []*definition) []hook.Diagnostic {
 
 // gate says why a hook is switched off, "" if it is not.
 func (r *Registry) gate(p *policy, h *hook.Hook) string {
+	if isGuard(h) && p.SelfProtection != nil && !*p.SelfProtection {
+		return "it is switched off (self_protection in " + p.unprotected + ")"
+	}
 	if inProcess(h) {
-		if h.Scope == hook.ScopeManaged && p.SelfProtection != nil && !*p.SelfProtection {
-			return "it is switched off (self_protection in " + p.unprotected + ")"
-		}
 		return ""
 	}
 	if r.off != "" && (h.Scope != hook.ScopeManaged || p.mayBeOff) {
