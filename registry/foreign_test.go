@@ -297,6 +297,25 @@ type hostileRecorder struct{ do func() }
 
 func (r hostileRecorder) Record(hook.Record) { r.do() }
 
+// configuredRecorder does it where it gets the settings.
+type configuredRecorder struct{ do func() }
+
+func (configuredRecorder) Record(hook.Record)                             {}
+func (r configuredRecorder) Configure(dialect.Settings) []hook.Diagnostic { r.do(); return nil }
+
+func TestRecorderThatCannotBeConfiguredIsADiagnostic(t *testing.T) {
+	for name, do := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			opts := only()
+			opts.Recorder = configuredRecorder{do}
+			reg := open(t, opts)
+			if !has(reg.Diagnostics(), "handler_failed", "Options.Recorder: its Configure ") {
+				t.Errorf("%v", reg.Diagnostics())
+			}
+		})
+	}
+}
+
 type hostileLog struct{ do func() }
 
 func (hostileLog) Enabled(context.Context, slog.Level) bool    { return true }

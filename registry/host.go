@@ -122,22 +122,25 @@ func logResult(ctx context.Context, to *slog.Logger, event hook.Event, res *hook
 		slog.Duration("elapsed", res.Elapsed))
 }
 
-// configure hands the settings to a handler.
-func (r *Registry) configure(kind hook.Kind, c Configurer, s dialect.Settings) []hook.Diagnostic {
+// configure hands the settings to a handler or the recorder.
+func (r *Registry) configure(whose string, c Configurer, s dialect.Settings) []hook.Diagnostic {
 	var notes []hook.Diagnostic
-	if d := r.loading(kind, "Configure", func() { notes = c.Configure(s) }); d != nil {
+	if d := r.loading(whose, "Configure", func() { notes = c.Configure(s) }); d != nil {
 		return []hook.Diagnostic{*d}
 	}
 	return notes
 }
 
-// loading calls a method of a handler while hooks are loaded.
-func (r *Registry) loading(kind hook.Kind, method string, fn func()) *hook.Diagnostic {
+// handlerOf names the handler of a kind in messages.
+func handlerOf(k hook.Kind) string { return fmt.Sprintf("the handler of %s hooks", k) }
+
+// loading calls a method of a handler or the recorder while hooks are loaded.
+func (r *Registry) loading(whose, method string, fn func()) *hook.Diagnostic {
 	ctx, cancel := context.WithTimeout(context.Background(), loadLimit)
 	defer cancel()
 	if err := new(contain.Guard).Call(ctx, 0, fn); err != nil {
 		return &hook.Diagnostic{Severity: hook.SeverityError, Code: "handler_failed",
-			Message: fmt.Sprintf("the handler of %s hooks: its %s %v", kind, method, err), Hint: "fix the handler that the host gave"}
+			Message: fmt.Sprintf("%s: its %s %v", whose, method, err), Hint: "fix what the host gave"}
 	}
 	return nil
 }
@@ -149,7 +152,7 @@ func (r *Registry) checked(e *entry, c hook.Checker, from *Caller) []hook.Diagno
 		call.ProjectDir, call.Dir = e.project, e.project
 	}
 	var notes []hook.Diagnostic
-	if d := r.loading(e.hook.Kind, "Check", func() { notes = c.Check(call) }); d != nil {
+	if d := r.loading(handlerOf(e.hook.Kind), "Check", func() { notes = c.Check(call) }); d != nil {
 		d.Hook, d.Path, d.Line = e.hook.ID, e.hook.Source.Path, e.hook.Source.Line
 		return []hook.Diagnostic{*d}
 	}

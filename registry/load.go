@@ -154,7 +154,7 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 		}
 		var hooks []*hook.Hook
 		var notes []hook.Diagnostic
-		if failed := r.loading(hook.KindPlugin, "Describe", func() { hooks, notes = plugins.Describe(s.Package, s.Dir) }); failed != nil {
+		if failed := r.loading(handlerOf(hook.KindPlugin), "Describe", func() { hooks, notes = plugins.Describe(s.Package, s.Dir) }); failed != nil {
 			failed.Path = s.Dir
 			hooks, notes = nil, []hook.Diagnostic{*failed}
 		}

@@ -99,11 +99,11 @@ func (r *Registry) arrange(l *loaded) *generation {
 	note(g.policy.unknownIDs(l.definitions))
 	for _, kind := range hook.Kinds() {
 		if c, ok := r.handlers[kind].(Configurer); ok {
-			note(r.configure(kind, c, g.policy.Settings))
+			note(r.configure(handlerOf(kind), c, g.policy.Settings))
 		}
 	}
 	if c, ok := r.opts.Recorder.(Configurer); ok {
-		note(c.Configure(g.policy.Settings))
+		note(r.configure("Options.Recorder", c, g.policy.Settings))
 	}
 	var keys sameKeys
 	for _, d := range l.definitions {
