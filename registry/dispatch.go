@@ -314,9 +314,38 @@ func (d *dispatch) ask(ctx context.Context, s *slot) hook.Result {
 	if s.ruling != nil {
 		return d.judge(s)
 	}
+	if s.hook.Once {
+		return d.askOnce(ctx, s)
+	}
+	return d.askPlaced(ctx, s)
+}
+
+// askOnce runs a hook that runs once a session. It waits for a run of it in
+// another dispatch, since that may fail, and takes no place for as long.
+func (d *dispatch) askOnce(ctx context.Context, s *slot) hook.Result {
+	claim, err := d.r.once.claim(ctx, s.onceKey(d.in.Common().SessionID), true)
+	switch {
+	case err != nil:
+		return gaveUp(s.hook, err)
+	case claim == nil:
+		return hasRun(s.entry)
+	}
+	ok := false
+	defer func() { claim.settle(ok) }()
+	result := d.askPlaced(claim.within(ctx), s)
+	ok = consumes(&result)
+	return result
+}
+
+func gaveUp(h *hook.Hook, err error) hook.Result {
+	return hook.Result{Hook: h, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: err}
+}
+
+// askPlaced runs a hook where there is room for it.
+func (d *dispatch) askPlaced(ctx context.Context, s *slot) hook.Result {
 	leave, err := d.place(ctx)
 	if err != nil {
-		return hook.Result{Hook: s.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: err}
+		return gaveUp(s.hook, err)
 	}
 	defer leave()
 	c, failed := d.call(s)
@@ -324,7 +353,7 @@ func (d *dispatch) ask(ctx context.Context, s *slot) hook.Result {
 		return *failed
 	}
 	defer d.listen(c, s.hook)()
-	return d.r.run(ctx, s.entry, c)
+	return d.r.attempt(ctx, s.entry, c)
 }
 
 // answer takes a result. What the hook answered before remains as far as it

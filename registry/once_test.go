@@ -294,3 +294,31 @@ func TestSessionsThatNeverEndAreBounded(t *testing.T) {
 		t.Errorf("of the first and the last session %d ran again, want the first", ran-5001)
 	}
 }
+
+// A dispatch that waits for the run of a hook in another one leaves the places to
+// the hooks that run.
+func TestOnceThatIsWaitedForTakesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only()
+		opts.MaxParallel = 2
+		reg := open(t, opts)
+		release := make(chan struct{})
+		on(t, reg, "a-once", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			<-release
+			return nil, nil
+		}, func(h *hook.Hook) { h.Once, h.Matcher, h.Timeout = true, "Bash", time.Hour })
+		on(t, reg, "b-guard", answer(hook.Asked("sure?")), func(h *hook.Hook) { h.Matcher = "Write" })
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(func() { dispatch(t, reg, bash("ls")) })
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if out, err := reg.Dispatch(ctx, hook.PreToolUse{ToolName: "Write", ToolInput: []byte("{}")}); err != nil || out.Verdict != hook.Ask {
+			t.Errorf("%v %v", out, err)
+		}
+		close(release)
+		wg.Wait()
+	})
+}

@@ -16,27 +16,8 @@ import (
 // ending a process takes a grace of its own.
 const handlerGrace = 1500 * time.Millisecond
 
-// run runs one hook behind its breaker and within its time. A hook that runs
-// once waits for a run of it in another dispatch, since that may fail.
-func (r *Registry) run(ctx context.Context, e *entry, c *hook.Call) hook.Result {
-	if !e.hook.Once {
-		return r.attempt(ctx, e, c)
-	}
-	claim, err := r.once.claim(ctx, e.onceKey(c.Input.Common().SessionID), true)
-	switch {
-	case err != nil:
-		return hook.Result{Hook: e.hook, Status: hook.StatusCancelled, Reason: "the caller gave up", Err: err}
-	case claim == nil:
-		return hasRun(e)
-	}
-	ok := false
-	defer func() { claim.settle(ok) }()
-	result := r.attempt(claim.within(ctx), e, c)
-	ok = consumes(&result)
-	return result
-}
-
-// attempt runs one hook, whether or not it runs once.
+// attempt runs one hook behind its breaker and within its time, whether or not it
+// runs once.
 func (r *Registry) attempt(ctx context.Context, e *entry, c *hook.Call) hook.Result {
 	permit, ok := e.breaker.Allow()
 	if !ok {
