@@ -11,6 +11,9 @@ type Facts struct {
 	// Unjudged is why no hook could judge the final input, or why there is no
 	// final input; nil = it was judged.
 	Unjudged error
+	// Withheld is why the tool's output must not be shown, however hooks replaced
+	// it; nil = it may. A text that says so takes its place.
+	Withheld error
 	// Schema is how the rewritten input violates the tool's schema; nil = it
 	// does not, or there is no schema.
 	Schema error
@@ -35,6 +38,10 @@ func Decide(in Input, results []Result, f Facts) *Outcome {
 	case f.Schema != nil && o.UpdatedInput != nil:
 		call, _ := ToolCallOf(in)
 		o.deny(fmt.Sprintf("the rewritten input of %s does not satisfy its schema: %v", call.ToolName, f.Schema))
+	}
+	if f.Withheld != nil && info.takesOutput() {
+		o.UpdatedToolOutput, _ = json.Marshal("The output is withheld: " + f.Withheld.Error()) // a text can always be written
+		o.Diagnostics = append(o.Diagnostics, Diagnostic{Severity: SeverityWarning, Code: "output_withheld", Message: f.Withheld.Error()})
 	}
 	if o.Verdict == Deny && !info.CanBlock(in) {
 		o.override("cannot_block", fmt.Sprintf("a hook blocks this %s, which cannot be blocked", o.Event), "")

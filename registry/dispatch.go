@@ -43,6 +43,7 @@ type dispatch struct {
 	asked []byte    // the first wire
 
 	unjudged error       // why hooks cannot judge in
+	withheld error       // why the tool's output must not be shown
 	facts    *rule.Facts // of in; nil = no rule asked yet
 	notes    []hook.Diagnostic
 }
@@ -408,7 +409,7 @@ func (d *dispatch) decide(stopLimit, stopsBlocked int) *hook.Outcome {
 		}
 		results = append(results, s.result)
 	}
-	return hook.Decide(d.in, results, hook.Facts{Unjudged: d.unjudged, Schema: d.schemaError(),
+	return hook.Decide(d.in, results, hook.Facts{Unjudged: d.unjudged, Withheld: d.withheld, Schema: d.schemaError(),
 		StopLimit: stopLimit, StopsBlocked: stopsBlocked, Notes: d.notes})
 }
 

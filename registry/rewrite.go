@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -110,7 +111,8 @@ func (d *dispatch) selectAgain() {
 
 // adoptOutputs makes the replaced output of a tool what later hooks see. Of
 // several hooks that replaced it side by side, each but the first is asked again,
-// about what the one before it left: no replacement is lost.
+// about what the one before it left: no replacement is lost. If one of them fails
+// then, nobody knows what it would have removed, and the output is withheld.
 func (d *dispatch) adoptOutputs(ctx context.Context, who []int) bool {
 	changed := false
 	for i, at := range who {
@@ -121,11 +123,17 @@ func (d *dispatch) adoptOutputs(ctx context.Context, who []int) bool {
 		}
 		raw := s.result.Rewrite(d.in.Event())
 		if raw == nil {
+			if i > 0 && s.result.Status != hook.StatusSuccess && s.result.Status != hook.StatusBlocked {
+				d.withheld = fmt.Errorf("hook %s replaces the output, and gave no answer about what other hooks made of it", s.hook.ID)
+			}
 			continue
 		}
 		if !json.Valid(raw) {
 			s.result.Status, s.result.Failure, s.result.Output = hook.StatusFailed, hook.FailureOutput, nil
 			s.result.Reason = "the output that it replaces the tool's with is not JSON"
+			if i > 0 {
+				d.withheld = fmt.Errorf("hook %s replaces the output with what is not JSON", s.hook.ID)
+			}
 			continue
 		}
 		d.in, _ = hook.WithToolResponse(d.in, raw)

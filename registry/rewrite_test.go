@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -192,6 +193,46 @@ func TestRewriteThatIsNotJSONIsDenied(t *testing.T) {
 		on(t, reg, "b-guard", answer(hook.Allowed("")))
 		if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny || out.UpdatedInput != nil {
 			t.Errorf("%v %s %v", out.Verdict, out.UpdatedInput, ids(out))
+		}
+	}
+}
+
+// A hook that redacts an output and fails when it is asked about what another one
+// left of it does not make the secret visible.
+func TestOutputIsWithheldIfARedactionFailsTheSecondTime(t *testing.T) {
+	for name, second := range map[string]func() (*hook.Output, error){
+		"an error":     func() (*hook.Output, error) { return nil, errors.New("down") },
+		"no JSON":      func() (*hook.Output, error) { return &hook.Output{UpdatedToolOutput: json.RawMessage("{")}, nil },
+		"says nothing": func() (*hook.Output, error) { return nil, nil },
+	} {
+		reg := open(t, only())
+		register := func(name string, fn func() (*hook.Output, error)) {
+			handler := hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return fn() })
+			if err := reg.Register(&hook.Hook{Name: name, Event: hook.EventPostToolUse, Handler: handler}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		replaces := func(text string) (*hook.Output, error) {
+			return &hook.Output{UpdatedToolOutput: json.RawMessage(text)}, nil
+		}
+		register("a", func() (*hook.Output, error) { return replaces(`"*** two"`) })
+		asked := 0
+		register("b", func() (*hook.Output, error) {
+			if asked++; asked == 1 {
+				return replaces(`"one ***"`)
+			}
+			return second()
+		})
+		out := dispatch(t, reg, hook.PostToolUse{ToolName: "Bash", ToolInput: json.RawMessage(`{}`), ToolResponse: json.RawMessage(`"one two"`)})
+		got := string(out.UpdatedToolOutput)
+		if name == "says nothing" { // it had nothing left to remove
+			if got != `"*** two"` {
+				t.Errorf("%s: %s", name, got)
+			}
+			continue
+		}
+		if strings.Contains(got, "two") || !json.Valid(out.UpdatedToolOutput) || !has(out.Diagnostics, "output_withheld", "in-process/b") {
+			t.Errorf("%s: %s %v", name, got, out.Diagnostics)
 		}
 	}
 }
