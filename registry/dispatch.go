@@ -281,7 +281,7 @@ func (d *dispatch) giveUp(err error) {
 // runTogether runs hooks side by side, the last one here: a single hook costs
 // no goroutine, and rules cost none at all.
 func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
-	others := make([]*slot, 0, len(slots))
+	var others []*slot
 	for _, s := range slots {
 		if s.ruling != nil {
 			d.runOne(ctx, s)

@@ -63,6 +63,9 @@ func (r *Registry) outlook(e *entry, from *Caller) (status, []hook.Diagnostic) {
 	}
 	notes := r.checked(e, c, from)
 	for _, d := range notes {
+		if d.Severity == hook.SeverityError && d.Code == "bad_expression" {
+			return status{state: hook.StateInvalid, why: fmt.Sprintf("line %d, column %d: %s", d.Line, max(1, d.Column), d.Message), hint: "correct the expression"}, notes
+		}
 		if d.Severity == hook.SeverityError {
 			return status{state: hook.StateIneligible, why: d.Message, hint: d.Hint, approval: s.approval}, notes
 		}
