@@ -445,7 +445,7 @@ func TestManyHooksOfOneNameAndManyDisabledOnesAreSoonLoaded(t *testing.T) {
 	for range 10 {
 		dispatch(t, reg, bash("ls"))
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it takes %s", took)
 	}
 }
