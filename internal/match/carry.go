@@ -210,7 +210,7 @@ func (r *lineReader) goes(words []string) {
 
 // enter adds a directory from which relative paths may count.
 func (r *lineReader) enter(dir string) {
-	if dir == "-" {
+	if dir == "-" || len(r.line.dirs) >= maxChoices {
 		return
 	}
 	for _, place := range r.line.places(dir, r.home) {

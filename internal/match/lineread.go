@@ -30,12 +30,23 @@ type budget struct {
 	carried int  // commands that may still be carried by others
 	rests   int  // rests of commands that may still be taken down
 	work    int  // bytes of words that may still be joined
+	texts   int  // texts inside the line that may still be parsed
+	joints  int  // pipes, && and || that may still be followed
 	asked   bool // a variable was read that had no value so far
 }
+
+// What is only mentioned leaves a part of the budget for what is run.
+const (
+	workForRuns  = 2 * maxLine
+	textsForRuns = 512
+)
 
 // charge takes the cost of reading words once off the budget, and reports
 // whether there was enough left.
 func (r *lineReader) charge(words []string) bool {
+	if r.how == mentioned && r.budget.work < workForRuns {
+		return false
+	}
 	for _, w := range words {
 		r.budget.work -= len(w) + 8
 	}
@@ -75,7 +86,7 @@ func newLineReader(text, cwd, home string, vars variables) *lineReader {
 	}
 	return &lineReader{
 		line: &line{text: text, dirs: []string{cwd}}, vars: vars, home: home, cwd: cwd, how: does,
-		budget: &budget{bytes: maxLine, carried: 512, rests: 4096, work: 8 * maxLine}, functions: map[string]bool{}, aliases: map[string]string{},
+		budget: &budget{bytes: maxLine, carried: 256, rests: 2048, work: 4 * maxLine, texts: 1024, joints: 4096}, functions: map[string]bool{}, aliases: map[string]string{},
 	}
 }
 
@@ -103,6 +114,15 @@ func (r *lineReader) read(text string, in stream) {
 	if why := unreadable(text, r.budget.bytes); why != "" {
 		if r.how > mentioned {
 			r.line.cannotRead(why)
+		}
+		return
+	}
+	if r.how == mentioned && r.budget.texts < textsForRuns {
+		return
+	}
+	if r.budget.texts--; r.budget.texts < 0 {
+		if r.how > mentioned {
+			r.line.cannotRead("runs too many texts inside others")
 		}
 		return
 	}
@@ -235,6 +255,12 @@ func (r *lineReader) compoundLine(c syntax.Command, in stream) stream {
 	nothing := stream{present: true}
 	switch c := c.(type) {
 	case *syntax.BinaryCmd:
+		if r.budget.joints--; r.budget.joints < 0 {
+			if r.how > mentioned {
+				r.line.cannotRead("has too many pipes and lists")
+			}
+			return nothing
+		}
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
 			return r.stmt(c.Y, r.stmt(c.X, in))
 		}

@@ -48,7 +48,13 @@ type choice struct {
 	open   bool
 }
 
-func (c *choice) text(s string) { c.cur += s; c.open = true }
+func (c *choice) text(s string) {
+	if len(s) == 1 && isUnknown(s) && strings.HasSuffix(c.cur, s) {
+		return // two unknown parts are one
+	}
+	c.cur += s
+	c.open = true
+}
 
 func (c *choice) cut() {
 	if c.open {
@@ -169,6 +175,12 @@ func (e *expansion) done() [][]string {
 
 func (e *expansion) parts(parts []syntax.WordPart, quoted, splits bool) {
 	for i, part := range parts {
+		for _, c := range e.choices {
+			e.r.budget.work -= len(c.cur) / 512 // it is copied with each part
+		}
+		if !e.r.charge(nil) {
+			return
+		}
 		switch p := part.(type) {
 		case *syntax.Lit:
 			e.literal(p.Value, quoted, i == 0)
