@@ -264,17 +264,8 @@ func (a *app) showShortfalls(agent *bridge.Agent) {
 			events = append(events, h.Event)
 		}
 	}
-	style := a.styleOf(a.Out)
-	for _, short := range agent.Shortfalls(events) {
-		if short.Ability == "" {
-			fmt.Fprintf(a.Out, "%s hooks of %s never run: %s does not have the event\n", style.yellow("note:"), printable(string(short.Event)), agent.Title)
-			continue
-		}
-		fmt.Fprintf(a.Out, "%s %s, hooks of %s: %s is %s", style.yellow("note:"), agent.Title, short.Event, short.Ability, short.Cell.Level)
-		if short.Cell.Note != "" {
-			fmt.Fprintf(a.Out, "; %s", short.Cell.Note)
-		}
-		fmt.Fprintln(a.Out)
+	for _, event := range events {
+		a.printShortfalls(agent, "each hook of "+printable(string(event)), event)
 	}
 }
 

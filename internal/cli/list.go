@@ -45,6 +45,7 @@ type listedHook struct {
 	Once          bool                `json:"once"`
 	Requires      map[string][]string `json:"requires"`
 	Limits        listedLimits        `json:"breaker_limits"`
+	Shortfalls    []shortfall         `json:"shortfalls,omitempty"` // with --agent
 }
 
 // listedLimits are what the hook sets for its breaker; 0 = the default.
@@ -59,12 +60,17 @@ type listedSource struct {
 }
 
 func (a *app) listCommand() *cobra.Command {
-	return &cobra.Command{
+	var name string
+	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show every hook and plugin: where it is from, whether it can run, and why not",
-		Example: "  tenterhook list\n  tenterhook list --dir ./hooks --json",
+		Example: "  tenterhook list\n  tenterhook list --dir ./hooks --json\n  tenterhook list --agent codex",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			agent, err := agentFlag(name)
+			if err != nil {
+				return err
+			}
 			reg, err := a.open(cmd.Context())
 			if err != nil {
 				return err
@@ -76,10 +82,14 @@ func (a *app) listCommand() *cobra.Command {
 				hooks := make([]listedHook, len(list))
 				for i, l := range list {
 					hooks[i] = listed(l)
+					hooks[i].Shortfalls = shortfallsOf(agent, l.Hook.Event)
 				}
 				return a.printJSONOf(reg.Workspace(), map[string]any{"hooks": hooks, "plugins": plugins, "diagnostics": orEmpty(diagnostics)})
 			}
 			a.printList(list)
+			for _, l := range list {
+				a.printShortfalls(agent, oneLine(l.Hook.ID), l.Hook.Event)
+			}
 			a.printRoot(reg.Workspace())
 			if len(plugins) > 0 {
 				fmt.Fprintln(a.Out)
@@ -89,6 +99,8 @@ func (a *app) listCommand() *cobra.Command {
 			return nil
 		},
 	}
+	registerAgent(cmd, &name)
+	return cmd
 }
 
 func listed(l registry.Listed) listedHook {

@@ -2,23 +2,57 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
 func (a *app) whyCommand() *cobra.Command {
-	return a.eventCommand(&cobra.Command{
+	var name string
+	cmd := a.eventCommand(&cobra.Command{
 		Use:   "why EVENT",
 		Short: "Say which hooks would run for an event, and why the others would not",
 		Long:  "Runs nothing. Takes the event as 'run' does.",
 		Example: "  tenterhook why PreToolUse --tool Bash --input '{\"command\":\"sudo git push\"}'\n" +
-			"  tenterhook why Stop --json",
+			"  tenterhook why Stop --json\n  tenterhook why PreToolUse --tool Bash --agent codex",
 	}, func(_ context.Context, reg *registry.Registry, in hook.Input) error {
-		return a.printSelection(reg.Workspace(), reg.Select(in))
+		agent, err := agentFlag(name)
+		if err != nil {
+			return err
+		}
+		sel := reg.Select(in)
+		if a.json && agent != nil {
+			return a.printSelectionFor(agent, reg.Workspace(), sel, in.Event())
+		}
+		if err := a.printSelection(reg.Workspace(), sel); err != nil || a.json {
+			return err
+		}
+		for _, s := range sel.Selected {
+			a.printShortfalls(agent, oneLine(s.Hook.ID), in.Event())
+		}
+		return nil
 	})
+	registerAgent(cmd, &name)
+	return cmd
+}
+
+// printSelectionFor adds to the JSON of a selection what an agent cannot enforce
+// of its hooks.
+func (a *app) printSelectionFor(agent *bridge.Agent, root string, sel registry.Selection, event hook.Event) error {
+	data, err := json.Marshal(sel)
+	if err != nil {
+		return err
+	}
+	fields := make(map[string]any)
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	fields["shortfalls"] = orEmpty(shortfallsOf(agent, event))
+	return a.printJSONOf(root, fields)
 }
 
 func (a *app) printSelection(root string, sel registry.Selection) error {
