@@ -64,7 +64,7 @@ func BenchmarkDispatch(b *testing.B) {
 		{"rule with when", []string{"type = \"rule\"\nwhen = 'tool_input.command.size() > 4'\ndecision = \"deny\"\nreason = \"No.\""}, "git push", hook.Deny},
 		{"rule with touches", []string{"type = \"rule\"\ntouches = \"~/.ssh/**\"\ndecision = \"deny\"\nreason = \"No.\""}, "cat ~/.ssh/id_rsa", hook.Deny},
 		{"100 rules", hundred, "git push", hook.Deny},
-		{"64 KiB", []string{denyPush}, long, hook.NoOpinion},
+		{"64 KiB", []string{denyPush}, long, hook.Ask}, // more words than are read, so nobody can say that it does not push
 		{"command", []string{"command = \"true\""}, "git push", hook.NoOpinion},
 	} {
 		b.Run(test.name, func(b *testing.B) {
