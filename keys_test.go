@@ -34,7 +34,6 @@ type keyHost struct {
 	t    *testing.T
 	opts tenterhook.Options
 	reg  *registry.Registry
-	url  string
 	dir  string // of the hook
 
 	mu    sync.Mutex

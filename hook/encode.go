@@ -138,7 +138,8 @@ func fieldsOf(t reflect.Type) *fields {
 		key, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if key != "-" && key != "" {
 			raw, kind := t.Field(i).Type == rawType, t.Field(i).Type.Kind()
-			all.list = append(all.list, field{i, key, options == "omitempty", options != "always" && (kind == reflect.String || kind == reflect.Slice), raw})
+			always := t.Field(i).Tag.Get("send") == "always"
+			all.list = append(all.list, field{i, key, options == "omitempty", !always && (kind == reflect.String || kind == reflect.Slice), raw})
 			all.index[key] = i
 		}
 	}

@@ -23,8 +23,8 @@ type Input interface {
 // leaves empty; the registry fills in what it knows better (Cwd).
 type Base struct {
 	SessionID      string  `json:"session_id"`
-	TranscriptPath string  `json:"transcript_path,always"` // sent even if it is empty
-	Cwd            string  `json:"cwd,always"`
+	TranscriptPath string  `json:"transcript_path" send:"always"` // sent even if it is empty
+	Cwd            string  `json:"cwd" send:"always"`
 	PromptID       string  `json:"prompt_id,omitempty"`
 	PermissionMode string  `json:"permission_mode,omitempty"` // never sent empty
 	AgentID        string  `json:"agent_id,omitempty"`        // inside a subagent only

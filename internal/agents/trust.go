@@ -123,7 +123,7 @@ func (e Env) codexHooks(s Scope, choose func([]codexHook) map[string]any) ([]cod
 	var hooks []codexHook
 	for _, one := range listed.Data {
 		for _, problem := range one.Errors {
-			return nil, fmt.Errorf("Codex cannot read %s: %s", problem.Path, problem.Message)
+			return nil, fmt.Errorf("codex cannot read %s: %s", problem.Path, problem.Message)
 		}
 		hooks = append(hooks, one.Hooks...)
 	}

@@ -35,4 +35,3 @@ const (
 
 func sure(by string) Decision      { return Decision{true, Sure, by} }
 func suspected(by string) Decision { return Decision{true, Suspected, by} }
-func observed(by string) Decision  { return Decision{true, Observed, by} }

@@ -196,13 +196,13 @@ func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {
 		}
 		nowhere = nowhere || to
 	}
-	out := stream{present: true}
 	if s.Cmd == nil {
 		if len(s.Redirs) > 0 {
 			return stream{present: true}
 		}
 		return stream{present: true, known: true}
 	}
+	var out stream
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
 		out = r.simple(call, in)
 	} else {

@@ -258,7 +258,7 @@ func (e *expansion) literal(s string, quoted, first bool) {
 	if first && strings.HasPrefix(s, "~") {
 		s = e.r.tilde(s)
 	}
-	if strings.IndexAny(s, "\\*?[") >= 0 {
+	if strings.ContainsAny(s, "\\*?[") {
 		s = shellPattern(s)
 	}
 	e.each(func(c *choice) { c.text(s) })
