@@ -39,7 +39,7 @@ func commandsOf(t testing.TB, name string) (commands, outOfReach []string) {
 // inWork makes a call of Bash in a workspace.
 func inWork(t testing.TB, command string) *Call {
 	c := bash(t, command)
-	c.Cwd, c.Workspace, c.Home = "/work/project", "/work/project", "/home/alice"
+	c.Cwd, c.Workspace, c.Home = "/src/project", "/src/project", "/home/alice"
 	return c
 }
 

@@ -22,7 +22,7 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := p.Guard().Handler.Handle(t.Context(), &hook.Call{ProjectDir: home + "/work", Dir: home + "/work",
+		out, err := p.Guard().Handler.Handle(t.Context(), &hook.Call{ProjectDir: home + "/code", Dir: home + "/code",
 			Input: hook.PreToolUse{ToolName: tool, ToolInput: raw}})
 		if err != nil {
 			t.Fatal(err)
@@ -69,8 +69,8 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		}
 	}
 	for _, tool := range []string{"Write", "Edit", "mcp__fs__write_file"} {
-		for _, path := range []string{settings, dirs.Config + "/hooks/g/HOOK.md", "/opt/th/tenterhook", home + "/work/.tenterhook/settings.toml"} {
-			if tool == "mcp__fs__write_file" && path == home+"/work/.tenterhook/settings.toml" {
+		for _, path := range []string{settings, dirs.Config + "/hooks/g/HOOK.md", "/opt/th/tenterhook", home + "/code/.tenterhook/settings.toml"} {
+			if tool == "mcp__fs__write_file" && path == home+"/code/.tenterhook/settings.toml" {
 				continue // a tool of unknown keys: files are known by their full names
 			}
 			if got := ask(tool, map[string]any{"file_path": path, "path": path, "content": "x"}); got != hook.Deny {
@@ -91,7 +91,7 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 	if got := ask("Read", map[string]any{"file_path": settings}); got != hook.NoOpinion {
 		t.Errorf("Read: %v", got)
 	}
-	if got := ask("Write", map[string]any{"file_path": home + "/work/main.go", "content": "see ~/.claude/settings.json"}); got != hook.NoOpinion {
+	if got := ask("Write", map[string]any{"file_path": home + "/code/main.go", "content": "see ~/.claude/settings.json"}); got != hook.NoOpinion {
 		t.Errorf("Write: %v", got)
 	}
 }
