@@ -76,7 +76,10 @@ func branchOf(dir string) (string, error) {
 	path := filepath.Join(dir, "HEAD")
 	line := ""
 	if target, err := os.Readlink(path); err == nil { // as old repositories have it
-		line = "ref: " + filepath.ToSlash(target)
+		if line = filepath.ToSlash(target); !strings.HasPrefix(line, "refs/") {
+			return "", fmt.Errorf("%s: it links to %q, which is no ref", path, target)
+		}
+		line = "ref: " + line
 	} else if line, err = readLine(path); err != nil {
 		return "", err
 	}
