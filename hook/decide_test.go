@@ -225,6 +225,113 @@ func TestDecideAppliesTheFacts(t *testing.T) {
 	}
 }
 
+// Of what goes with an acceptance nothing is left, whoever refuses.
+func TestRefusalTakesGrantsBack(t *testing.T) {
+	grants := ran("dir/a", hook.Output{Verdict: hook.Allow, UpdatedInput: json.RawMessage(`{"a":1}`), Elicitation: &hook.ElicitationAnswer{Action: "accept"},
+		Permission: &hook.PermissionAnswer{UpdatedPermissions: json.RawMessage(`[1]`), Interrupt: true}})
+	decline := ran("dir/a", hook.Output{Elicitation: &hook.ElicitationAnswer{Action: "decline"}})
+	for _, v := range []hook.Verdict{hook.NoOpinion, hook.Allow, hook.Ask, hook.Defer, hook.Deny} {
+		o := hook.Merge(hook.EventPermissionRequest, []hook.Result{grants, ran("dir/b", hook.Output{Verdict: v, Reason: "second"})})
+		if (o.UpdatedInput != nil) != (v != hook.Deny) {
+			t.Errorf("%v: the input is %s", v, o.UpdatedInput)
+		}
+		if (o.Elicitation != nil) != (v <= hook.Allow) {
+			t.Errorf("%v: the answer is %v", v, o.Elicitation)
+		}
+		var want *hook.PermissionAnswer
+		switch {
+		case v == hook.Deny:
+			want = &hook.PermissionAnswer{Interrupt: true}
+		case v <= hook.Allow:
+			want = &hook.PermissionAnswer{UpdatedPermissions: json.RawMessage(`[1]`)}
+		}
+		if diff := cmp.Diff(want, o.Permission); diff != "" {
+			t.Errorf("%v: %s", v, diff)
+		}
+		if o = hook.Merge(hook.EventElicitation, []hook.Result{decline, ran("dir/b", hook.Output{Verdict: v})}); o.Elicitation == nil || o.Elicitation.Action != "decline" {
+			t.Errorf("%v: the refusal of the server is %v", v, o.Elicitation)
+		}
+	}
+	for name, facts := range map[string]hook.Facts{"unjudged": {Unjudged: errors.New("odd")}, "against the schema": {Schema: errors.New("odd")}} {
+		o := hook.Decide(hook.PermissionRequest{ToolName: "Bash"}, []hook.Result{grants}, facts)
+		if o.Verdict != hook.Deny || o.UpdatedInput != nil || o.Elicitation != nil || o.Permission != nil {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	o := hook.Decide(hook.ConfigChange{Source: "policy_settings"}, []hook.Result{ran("dir/a", hook.Output{Verdict: hook.Deny, Permission: &hook.PermissionAnswer{Interrupt: true}})}, hook.Facts{})
+	if o.Verdict != hook.NoOpinion || o.Permission != nil {
+		t.Errorf("a denial that does not count interrupts: %+v", o)
+	}
+}
+
+func TestWithheldOutputIsReplacedByAText(t *testing.T) {
+	replaced := ran("dir/a", hook.Output{UpdatedToolOutput: json.RawMessage(`"secret"`)})
+	facts := hook.Facts{Withheld: errors.New("a \"redaction\" failed")}
+	o := hook.Decide(hook.PostToolUse{}, []hook.Result{replaced}, facts)
+	if got := string(o.UpdatedToolOutput); got != `"The output is withheld: a \"redaction\" failed"` || o.Verdict != hook.NoOpinion {
+		t.Errorf("%v, %s", o.Verdict, got)
+	}
+	want := []hook.Diagnostic{{Severity: hook.SeverityWarning, Code: "output_withheld", Message: `a "redaction" failed`}}
+	if diff := cmp.Diff(want, o.Diagnostics); diff != "" {
+		t.Error(diff)
+	}
+	if o = hook.Decide(hook.PreToolUse{}, []hook.Result{replaced}, facts); o.UpdatedToolOutput != nil || o.Diagnostics != nil {
+		t.Errorf("before the tool: %s, %v", o.UpdatedToolOutput, o.Diagnostics)
+	}
+}
+
+func TestDenialThatDoesNotCountSaysSo(t *testing.T) {
+	deny := []hook.Result{ran("dir/a", hook.Output{Verdict: hook.Deny, Reason: "no"})}
+	for code, o := range map[string]*hook.Outcome{
+		"cannot_block":    hook.Decide(hook.SessionEnd{}, deny, hook.Facts{}),
+		"stop_overridden": hook.Decide(hook.SubagentStop{}, deny, hook.Facts{StopLimit: 1, StopsBlocked: 1}),
+	} {
+		if o.Verdict != hook.NoOpinion || o.Reason != "" || len(o.Diagnostics) != 1 {
+			t.Fatalf("%s: %v %q %v", code, o.Verdict, o.Reason, o.Diagnostics)
+		}
+		if d := o.Diagnostics[0]; d.Code != code || d.Severity != hook.SeverityWarning || (d.Hint != "") != (code == "stop_overridden") {
+			t.Errorf("%s: %+v", code, d)
+		}
+	}
+}
+
+func TestShortAnswersSayWhatTheirNamesSay(t *testing.T) {
+	for _, tt := range []struct{ got, want *hook.Output }{
+		{hook.Denied("x"), &hook.Output{Verdict: hook.Deny, Reason: "x"}}, {hook.Allowed("x"), &hook.Output{Verdict: hook.Allow, Reason: "x"}},
+		{hook.Asked("x"), &hook.Output{Verdict: hook.Ask, Reason: "x"}}, {hook.WithContext("x"), &hook.Output{Context: "x"}},
+	} {
+		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestReasonIsOfTheAnswerThatDecided(t *testing.T) {
+	ask := ran("dir/a", hook.Output{Verdict: hook.Ask, Reason: "first"})
+	failed := hook.Result{Hook: ask.Hook, Status: hook.StatusFailed, Failure: hook.FailureExit, Reason: "broke", Earlier: &ask}
+	allow := ran("dir/a", hook.Output{Verdict: hook.Allow, Reason: "fine"})
+	silent := hook.Result{Hook: ask.Hook, Status: hook.StatusSuccess}
+	for name, tt := range map[string]struct {
+		results []hook.Result
+		verdict hook.Verdict
+		reason  string
+	}{
+		"an ask before a failure": {[]hook.Result{failed}, hook.Ask, "first"},
+		"an allow":                {[]hook.Result{silent, allow}, hook.Allow, "fine"},
+		"no answer":               {[]hook.Result{silent}, hook.NoOpinion, ""},
+		"the first of two":        {[]hook.Result{allow, ask, ran("dir/b", hook.Output{Verdict: hook.Ask, Reason: "second"})}, hook.Ask, "first"},
+	} {
+		if o := hook.Merge(hook.EventPreToolUse, tt.results); o.Verdict != tt.verdict || o.Reason != tt.reason {
+			t.Errorf("%s: %v %q", name, o.Verdict, o.Reason)
+		}
+	}
+	background := ran("dir/a", hook.Output{Verdict: hook.Deny, Stop: true, Context: "late", Permission: &hook.PermissionAnswer{Interrupt: true}})
+	background.Status = hook.StatusAsync
+	if o := hook.Merge(hook.EventPreToolUse, []hook.Result{background}); o.Verdict != hook.NoOpinion || o.Stop || o.Contexts != nil || o.Permission != nil {
+		t.Errorf("a background hook decided: %+v", o)
+	}
+}
+
 func TestVerdictsAreReadAsTheyAreWritten(t *testing.T) {
 	for v := hook.NoOpinion; v <= hook.Deny; v++ {
 		text, _ := v.MarshalText()
@@ -234,7 +341,7 @@ func TestVerdictsAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	got := hook.Ask
-	if err := got.UnmarshalText([]byte("Deny")); err == nil || got != hook.Ask {
+	if err := got.UnmarshalText([]byte("Deny")); err == nil || got != hook.Ask || !strings.Contains(err.Error(), `"Deny"`) {
 		t.Errorf("an unknown word is read as %v, %v", got, err)
 	}
 }

@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -163,6 +164,15 @@ func TestM6ToolInputIsSentAsItCame(t *testing.T) {
 			t.Errorf("%.60s became %.200s", raw, got)
 		}
 	}
+	if got, err := hook.Encode(hook.Stop{}, hook.Base{Extra: map[string]json.RawMessage{"b": nil, "a": json.RawMessage("1")}}); err != nil || !strings.HasSuffix(string(got), `,"a":1,"b":null}`) {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, err := hook.Encode(hook.PostToolUse{DurationMS: math.Inf(1)}, hook.Base{}); err == nil || !strings.Contains(err.Error(), "encode PostToolUse: ") {
+		t.Errorf("a number that JSON has no word for: %s, %v", got, err)
+	}
+	if got, err := hook.Encode(hook.PostToolUse{DurationMS: math.Inf(1), ToolInput: json.RawMessage("{")}, hook.Base{}); err == nil || !strings.Contains(err.Error(), "tool_input") {
+		t.Errorf("the first error is lost: %s, %v", got, err)
+	}
 	if _, err := hook.Encode(hook.PreToolUse{ToolInput: json.RawMessage(`{"a":`)}, hook.Base{}); err == nil {
 		t.Error("a tool input that is not JSON was encoded")
 	}
@@ -212,6 +222,116 @@ func TestPointersAreInputsToo(t *testing.T) {
 	}
 	if _, ok := hook.WithToolInput(hook.Stop{}, nil); ok {
 		t.Error("Stop has no tool input")
+	}
+}
+
+// Every key that some matcher tests is there, with itself as its value.
+func TestMatcherTestsItsOwnFieldAlone(t *testing.T) {
+	keys := map[string]string{"agent_type": "agent_type"}
+	for _, info := range hook.Events() {
+		if info.MatcherField != "" {
+			keys[info.MatcherField] = info.MatcherField
+		}
+	}
+	for _, info := range append(hook.Events(), hook.EventInfo{Event: "Deploy"}) {
+		keys["hook_event_name"] = string(info.Event)
+		raw, err := json.Marshal(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := hook.DecodeInput(raw)
+		if err != nil || hook.Subject(in) != info.MatcherField || in.Event() != info.Event {
+			t.Errorf("%s: the matcher of %s tests %q, not %q (%v)", info.Event, in.Event(), hook.Subject(in), info.MatcherField, err)
+		}
+	}
+	for path, want := range map[string]string{"/w/a.go": "a.go", `C:\w\b.go`: "b.go", "c.go": "c.go", `/w\d/e.go`: "e.go"} {
+		if got := hook.Subject(hook.FileChanged{FilePath: path}); got != want {
+			t.Errorf("FileChanged of %s: %q", path, got)
+		}
+	}
+}
+
+func TestToolCallsAreOfEventsThatTakeRules(t *testing.T) {
+	for _, info := range append(hook.Events(), hook.EventInfo{Event: "Deploy"}) {
+		in, err := hook.DecodeInput([]byte(`{"hook_event_name":"` + string(info.Event) + `","tool_name":"Bash","tool_input":{"a":1},"tool_use_id":"u","tool_response":[2]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want hook.ToolCall
+		if info.TakesIf {
+			want = hook.ToolCall{ToolName: "Bash", ToolInput: json.RawMessage(`{"a":1}`), ToolUseID: "u"}
+		}
+		switch info.Event {
+		case hook.EventPermissionRequest:
+			want.ToolUseID = "" // it has none
+		case hook.EventPostToolUse:
+			want.ToolResponse = json.RawMessage(`[2]`)
+		}
+		got, ok := hook.ToolCallOf(in)
+		if diff := cmp.Diff(want, got); diff != "" || ok != info.TakesIf {
+			t.Errorf("%s: %v %s", info.Event, ok, diff)
+		}
+	}
+}
+
+func TestOnlyEventsThatHaveItGetAnotherToolInputOrResponse(t *testing.T) {
+	raw := json.RawMessage(`"new"`)
+	for _, info := range append(hook.Events(), hook.EventInfo{Event: "Deploy"}) {
+		in := hook.Blank(info.Event)
+		if in.Event() != info.Event {
+			t.Errorf("Blank(%s) is of %s", info.Event, in.Event())
+		}
+		out, ok := hook.WithToolInput(in, raw)
+		call, _ := hook.ToolCallOf(out)
+		if want := info.Fields.Has(hook.FieldUpdatedInput) || info.Fields.Has(hook.FieldRequest); ok != want || ok != (string(call.ToolInput) == `"new"`) {
+			t.Errorf("the tool input of %s: %v, %s", info.Event, ok, call.ToolInput)
+		}
+		out, ok = hook.WithToolResponse(in, raw)
+		call, _ = hook.ToolCallOf(out)
+		if want := info.Fields.Has(hook.FieldToolOutput); ok != want || ok != (string(call.ToolResponse) == `"new"`) {
+			t.Errorf("the tool response of %s: %v, %s", info.Event, ok, call.ToolResponse)
+		}
+	}
+	after := &hook.PostToolUse{ToolResponse: json.RawMessage(`"old"`)}
+	if out, ok := hook.WithToolResponse(after, raw); !ok || string(out.(hook.PostToolUse).ToolResponse) != `"new"` || string(after.ToolResponse) != `"old"` {
+		t.Errorf("a pointer: %+v, original %+v", out, after)
+	}
+	if in, ok := hook.As[hook.Stop](hook.PreToolUse{}); ok || in.Event() != hook.EventStop {
+		t.Error("PreToolUse was taken for Stop")
+	}
+}
+
+func TestRefusedInputSaysWhereAndWhy(t *testing.T) {
+	long := strings.Repeat("x", 38)
+	for raw, want := range map[string]string{
+		`{"session_id":"s"}`:                  "no hook_event_name: the input must name its event",
+		`{"hook_event_name":7}`:               "hook_event_name: want the name of an event, got 7",
+		`{"hook_event_name":""}`:              `hook_event_name: want the name of an event, got ""`,
+		`[1]`:                                 "want a JSON object, got [1]",
+		`["` + long + `"`:                     "line 1: unexpected end of JSON input",
+		`["` + long[2:] + `"]`:                `want a JSON object, got ["` + long[2:] + `"]`,
+		`["` + long + `"]`:                    `want a JSON object, got ["` + long + `…`,
+		"{\n\n\"a\": x}":                      "line 3: invalid character 'x' looking for beginning of value",
+		"{}\n{}":                              "line 2: invalid character '{' after top-level value",
+		"":                                    "line 1: unexpected end of JSON input",
+		`{"hook_event_name":"Stop","cwd":[]}`: "cwd: want a string, got []",
+		`{"hook_event_name":"Stop","stop_hook_active":"x"}`:                                          `stop_hook_active: want true or false, got "x"`,
+		`{"hook_event_name":"Stop","effort":7}`:                                                      "effort: want an object, got 7",
+		`{"hook_event_name":"MessageDisplay","index":"x"}`:                                           `index: want a number, got "x"`,
+		`{"hook_event_name":"PostToolUse","duration_ms":"x"}`:                                        `duration_ms: want a number, got "x"`,
+		`{"hook_event_name":"InstructionsLoaded","globs":{}}`:                                        "globs: want a list, got {}",
+		`{"hook_event_name":"PreToolUse","mcp_server":[]}`:                                           "mcp_server: want an object, got []",
+		`{"hook_event_name":"Deploy","agent_id":7}`:                                                  "agent_id: want a string, got 7",
+		`{"hook_event_name":"Stop","x":{"a":1,"b":{"c":1,"c":2}}}`:                                   `key "c" stands twice in one object`,
+		`{"hook_event_name":"Stop","x":` + strings.Repeat("[", 257) + strings.Repeat("]", 257) + `}`: "nested more than 256 deep",
+	} {
+		in, err := hook.DecodeInput([]byte(raw))
+		if err == nil || err.Error() != want {
+			t.Errorf("%.60s: %v, want %s", raw, err, want)
+		}
+		if _, custom := in.(hook.Custom); in != nil && !custom {
+			t.Errorf("%.60s: %#v", raw, in)
+		}
 	}
 }
 

@@ -71,17 +71,13 @@ func CheckJSON(data []byte) error {
 
 // syntaxError explains why data is not one JSON value, with the line.
 func syntaxError(data []byte) error {
-	var v json.RawMessage
-	err := json.Unmarshal(data, &v)
+	err := json.Unmarshal(data, new(json.RawMessage))
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-		return fmt.Errorf("line %d: %w", line, err)
+	if !errors.As(err, &syntax) {
+		return err
 	}
-	if err == nil {
-		err = errors.New("not valid JSON")
-	}
-	return err
+	line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+	return fmt.Errorf("line %d: %w", line, err)
 }
 
 // clip quotes the beginning of a JSON text for an error message.

@@ -2,9 +2,11 @@ package hook_test
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -109,29 +111,38 @@ func TestB1FailureOfABlockingHookBlocks(t *testing.T) {
 		status  hook.Status
 		failure hook.Failure
 		async   bool
+		rewake  bool
 		want    hook.Verdict
 	}{
-		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusFailed, hook.FailureBreakerOpen, false, hook.Deny},
-		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusSkipped, hook.FailureIneligible, false, hook.Deny},
-		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusSkipped, hook.FailureUntrusted, false, hook.Deny},
-		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusSkipped, "", false, hook.NoOpinion},
-		{hook.EventPreToolUse, hook.FailureContinue, hook.StatusFailed, hook.FailureExit, false, hook.NoOpinion},
-		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusFailed, hook.FailureExit, true, hook.NoOpinion},
-		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusCancelled, "", false, hook.NoOpinion},
-		{hook.EventUserPromptSubmit, hook.FailureBlock, hook.StatusFailed, hook.FailureStart, false, hook.Deny},
-		{hook.EventSessionStart, hook.FailureBlock, hook.StatusFailed, hook.FailureStart, false, hook.NoOpinion},
-		{hook.EventStop, hook.FailureBlock, hook.StatusFailed, hook.FailureStart, false, hook.NoOpinion},
-		{hook.EventPreModelSwitch, "", hook.StatusFailed, hook.FailureTimeout, false, hook.Deny},
-		{hook.EventPreModelSwitch, "", hook.StatusFailed, hook.FailureExit, false, hook.NoOpinion},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusFailed, hook.FailureBreakerOpen, false, false, hook.Deny},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusSkipped, hook.FailureIneligible, false, false, hook.Deny},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusSkipped, hook.FailureUntrusted, false, false, hook.Deny},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusSkipped, "", false, false, hook.NoOpinion},
+		{hook.EventPreToolUse, hook.FailureContinue, hook.StatusFailed, hook.FailureExit, false, false, hook.NoOpinion},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusFailed, hook.FailureExit, true, false, hook.NoOpinion},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusFailed, hook.FailureExit, false, true, hook.NoOpinion},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusAsync, hook.FailureExit, false, false, hook.NoOpinion},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusSuccess, hook.FailureExit, false, false, hook.NoOpinion}, // its answer counts
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusBlocked, hook.FailureExit, false, false, hook.NoOpinion},
+		{hook.EventPreToolUse, hook.FailureBlock, hook.StatusCancelled, "", false, false, hook.NoOpinion},
+		{hook.EventUserPromptSubmit, hook.FailureBlock, hook.StatusFailed, hook.FailureStart, false, false, hook.Deny},
+		{hook.EventSessionStart, hook.FailureBlock, hook.StatusFailed, hook.FailureStart, false, false, hook.NoOpinion},
+		{hook.EventStop, hook.FailureBlock, hook.StatusFailed, hook.FailureStart, false, false, hook.NoOpinion},
+		{hook.EventPreModelSwitch, "", hook.StatusFailed, hook.FailureTimeout, false, false, hook.Deny},
+		{hook.EventPreModelSwitch, "", hook.StatusFailed, hook.FailureExit, false, false, hook.NoOpinion},
 	} {
-		r := hook.Result{Hook: &hook.Hook{ID: "user/guard", Event: tt.event, OnFailure: tt.policy, Async: tt.async},
+		r := hook.Result{Hook: &hook.Hook{ID: "user/guard", Event: tt.event, OnFailure: tt.policy, Async: tt.async, AsyncRewake: tt.rewake},
 			Status: tt.status, Failure: tt.failure, Reason: "why"}
 		o := hook.Merge(tt.event, []hook.Result{r})
 		if o.Verdict != tt.want {
 			t.Errorf("%s %s %s(%s): %v, want %v", tt.event, tt.policy, tt.status, tt.failure, o.Verdict, tt.want)
 		}
-		if o.Verdict == hook.Deny && (!strings.Contains(o.Reason, "user/guard") || !strings.Contains(o.Reason, string(tt.failure))) {
-			t.Errorf("the reason names neither hook nor failure: %q", o.Reason)
+		why := `its on_failure is "block"`
+		if tt.policy != hook.FailureBlock {
+			why = "a timeout blocks " + string(tt.event)
+		}
+		if want := "hook user/guard failed (" + string(tt.failure) + "): why; blocking because " + why; o.Verdict == hook.Deny && o.Reason != want {
+			t.Errorf("%q, want %q", o.Reason, want)
 		}
 	}
 }
@@ -152,6 +163,13 @@ func TestContinueFalseBeatsEveryVerdict(t *testing.T) {
 	if o := hook.Merge(hook.EventPreToolUse, []hook.Result{allow}); o.Verdict != hook.Deny || o.Reason != "enough" {
 		t.Errorf("allow with continue:false: %v %q", o.Verdict, o.Reason)
 	}
+	mute := ran("dir/a", hook.Output{Stop: true})
+	if o := hook.Merge(hook.EventPreToolUse, []hook.Result{mute, allow}); o.Reason != "a hook stopped the agent" || o.StopReason != "" {
+		t.Errorf("without a reason: %q, %q", o.Reason, o.StopReason)
+	}
+	if o := hook.Merge(hook.EventSessionStart, []hook.Result{allow}); o.Verdict != hook.Allow || !o.Stop {
+		t.Errorf("where nothing can be prevented: %v, %v", o.Verdict, o.Stop)
+	}
 }
 
 func TestContextAtAStopKeepsTheAgentWorking(t *testing.T) {
@@ -162,6 +180,10 @@ func TestContextAtAStopKeepsTheAgentWorking(t *testing.T) {
 	stop := ran("dir/b", hook.Output{Stop: true})
 	if o := hook.Merge(hook.EventStop, []hook.Result{tells, stop}); o.Verdict != hook.NoOpinion || !o.Stop {
 		t.Errorf("%v, stop %v", o.Verdict, o.Stop)
+	}
+	deny := ran("dir/c", hook.Output{Verdict: hook.Deny, Reason: "no"})
+	if o := hook.Merge(hook.EventStop, []hook.Result{tells, deny}); o.Verdict != hook.Deny || o.Reason != "no" {
+		t.Errorf("with a denial: %v %q", o.Verdict, o.Reason)
 	}
 	if o := hook.Merge(hook.EventPostToolUse, []hook.Result{tells}); o.Verdict != hook.NoOpinion {
 		t.Errorf("after a tool: %v", o.Verdict)
@@ -187,6 +209,77 @@ func TestOutcomeAsJSONHasNoNulls(t *testing.T) {
 	want := `{"event":"Stop","verdict":"none","reason":"","stop":false,"updated_input":null,"context":[],"system_messages":[],"results":[],"diagnostics":[]}`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
+	}
+}
+
+func TestOutcomeAsJSONSaysAllThatHooksDecided(t *testing.T) {
+	code, shown := 2, "shown"
+	earlier := ran("user/b", hook.Output{Verdict: hook.Ask})
+	o := &hook.Outcome{
+		Event: hook.EventPreToolUse, Run: "r1", Verdict: hook.Deny, Reason: "no", Stop: true, StopReason: "enough",
+		UpdatedInput: json.RawMessage(`{"a":1}`), UpdatedToolOutput: json.RawMessage(`"out"`), Contexts: []string{"c"}, SystemMessages: []string{"m"},
+		SuppressOutput: true, Permission: &hook.PermissionAnswer{UpdatedPermissions: json.RawMessage(`[1]`), Interrupt: true},
+		Elicitation: &hook.ElicitationAnswer{Action: "accept", Content: json.RawMessage(`{"b":2}`)}, InitialUserMessages: []string{"i"}, SessionTitle: "title",
+		WatchPaths: []string{"/w"}, SuppressOriginalPrompt: true, DisplayContent: &shown, Retry: true, WorktreePath: "/wt", Texts: []string{"t"},
+		TerminalSequences: []string{"s"}, Env: map[string]string{"K": "v"},
+		Results: []hook.Result{
+			{Hook: &hook.Hook{ID: "user/a", Event: hook.EventPreToolUse, Kind: hook.KindRule}, Status: hook.StatusFailed, Failure: hook.FailureExit, Reason: "why", Hint: "remedy",
+				Report: hook.Report{ExitCode: &code, Stderr: "err", By: "/etc/**"}, Elapsed: 1500 * time.Microsecond, Stale: true},
+			{Hook: &hook.Hook{ID: "user/b", Event: hook.EventPreToolUse}, Status: hook.StatusSuccess, Output: hook.Denied("no"), Earlier: &earlier},
+		},
+		Diagnostics: []hook.Diagnostic{{Severity: hook.SeverityInfo, Code: "noted", Message: "x"}},
+	}
+	data, err := json.MarshalIndent(o, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("testdata/outcome.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(data)+"\n", "\n")); diff != "" {
+		t.Error(diff)
+	}
+	approved := earlier
+	approved.Output = hook.Allowed("fine") // an approval of another input is not shown
+	o.Results[1].Earlier = &approved
+	if data, err = json.Marshal(o); err != nil || strings.Contains(string(data), "earlier") {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
+func TestNearestAllowsAnEditForEveryThreeLetters(t *testing.T) {
+	long := strings.Repeat("ab", 32)
+	for _, tt := range []struct {
+		word       string
+		candidates []string
+		want       string
+	}{
+		{"", []string{"a"}, ""},
+		{"-_ ", []string{"a"}, ""},
+		{"a", nil, ""},
+		{"x", []string{"a"}, "a"},        // substitution
+		{"ab", []string{"b"}, "b"},       // deletion
+		{"b", []string{"ab"}, "ab"},      // insertion
+		{"abc", []string{"acb"}, "acb"},  // swap of neighbours
+		{"cab", []string{"abc"}, ""},     // no neighbours: two edits
+		{"abcde", []string{"abcXY"}, ""}, // two edits in five letters
+		{"abcdef", []string{"abcdXY"}, "abcdXY"},
+		{"abcdef", []string{"bacdfe"}, "bacdfe"},
+		{"abcdef", []string{"abcXYZ"}, ""},
+		{"abcdefghi", []string{"XYZdefghi"}, "XYZdefghi"},
+		{"on-failure", []string{"OnFailure"}, "OnFailure"},
+		{"on_failure", []string{"timeout", "on failure"}, "on failure"},
+		{"abc", []string{"abd", "abe"}, "abd"}, // the first of two
+		{"abcdef", []string{"abcdXY", "abcdeX"}, "abcdeX"},
+		{long, []string{long[1:]}, long[1:]},
+		{long + "a", []string{long}, ""},
+		{"ba", []string{"abc"}, ""},
+		{"aab", []string{"aba"}, "aba"},
+	} {
+		if got := hook.Nearest(tt.word, tt.candidates); got != tt.want {
+			t.Errorf("%.20q of %.80q: %q, want %q", tt.word, tt.candidates, got, tt.want)
+		}
 	}
 }
 

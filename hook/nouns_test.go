@@ -1,0 +1,124 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+func TestRulesAreOneTextOrAList(t *testing.T) {
+	for _, tt := range []struct {
+		rules       hook.Rules
+		asJSON, say string
+	}{
+		{nil, `""`, ""}, {hook.Rules{"Read"}, `"Read"`, "Read"}, {hook.Rules{"Read", "Edit"}, `["Read","Edit"]`, "Read or Edit"},
+	} {
+		data, err := json.Marshal(tt.rules)
+		if err != nil || string(data) != tt.asJSON || tt.rules.String() != tt.say {
+			t.Errorf("%#v: %s %q %v", tt.rules, data, tt.rules, err)
+		}
+	}
+}
+
+func TestMisspeltEventConcernsTheOneThatWasMeant(t *testing.T) {
+	for _, tt := range []struct {
+		event hook.Event
+		state hook.State
+		want  hook.Event
+	}{
+		{"PreToolUes", hook.StateInvalid, hook.EventPreToolUse},
+		{"PreToolUes", hook.StateReady, "PreToolUes"}, // an event of the host's own
+		{"Deploy", hook.StateInvalid, "Deploy"},
+		{hook.EventStop, hook.StateInvalid, hook.EventStop},
+		{hook.EventStop, hook.StateReady, hook.EventStop},
+	} {
+		if got := (&hook.Hook{Event: tt.event, State: tt.state}).Concerns(); got != tt.want {
+			t.Errorf("%s, %s: %s", tt.event, tt.state, got)
+		}
+	}
+}
+
+func TestWordsOfAFileAreListedOnce(t *testing.T) {
+	if diff := cmp.Diff([]hook.Kind{"command", "http", "mcp", "prompt", "agent", "plugin", "rule"}, hook.Kinds()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]hook.Protocol{"claude", "claude-legacy", "starpod", "caliban", "moltis", "gemini", "qwen", "copilot", "cursor", "cline"},
+		hook.Protocols()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]hook.Decision{"deny", "ask", "allow", "warn", "context", "rewrite"}, hook.Decisions()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestScopesAndVerdictsHaveNames(t *testing.T) {
+	scopes := []string{"", "managed", "user", "project", "local", "plugin", "dir", "session", "in-process", "Scope(9)"}
+	for i, want := range scopes {
+		if got, err := hook.Scope(i).MarshalText(); string(got) != want || err != nil {
+			t.Errorf("scope %d: %q, %v", i, got, err)
+		}
+	}
+	if hook.ScopeManaged != 1 || hook.ScopeInProcess != 8 {
+		t.Error("a scope moved")
+	}
+	for i, want := range []string{"none", "allow", "ask", "defer", "deny", "Verdict(5)", "Verdict(6)"} {
+		if got := hook.Verdict(i).String(); got != want {
+			t.Errorf("verdict %d: %q", i, got)
+		}
+	}
+}
+
+func TestDiagnosticBeginsWithItsPlace(t *testing.T) {
+	for want, d := range map[string]hook.Diagnostic{
+		"odd":                        {Message: "odd"},
+		"odd (mend it)":              {Message: "odd", Hint: "mend it"},
+		"odd: ":                      {Message: "odd: ", Line: 3, Column: 4},
+		"/h/HOOK.md: odd":            {Path: "/h/HOOK.md", Message: "odd", Column: 4},
+		"/h/HOOK.md:1: odd":          {Path: "/h/HOOK.md", Line: 1, Message: "odd"},
+		"/h/HOOK.md:12:1: odd (fix)": {Path: "/h/HOOK.md", Line: 12, Column: 1, Message: "odd", Hint: "fix"},
+	} {
+		if got := d.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	warning, failure := hook.Diagnostic{Severity: hook.SeverityWarning}, hook.Diagnostic{Severity: hook.SeverityError}
+	if hook.HasErrors(nil) || hook.HasErrors([]hook.Diagnostic{warning, {Severity: hook.SeverityInfo}}) || !hook.HasErrors([]hook.Diagnostic{warning, failure}) {
+		t.Error("HasErrors finds no error, or one where none is")
+	}
+}
+
+func TestWarningOfACallNamesItsHook(t *testing.T) {
+	c := &hook.Call{Hook: &hook.Hook{ID: "user/a", Source: hook.Source{Path: "/h/HOOK.md", Line: 4}}}
+	c.Warn("odd", "it is odd", "mend it")
+	c.Warn("again", "it is odd again", "")
+	want := []hook.Diagnostic{
+		{Severity: hook.SeverityWarning, Code: "odd", Hook: "user/a", Path: "/h/HOOK.md", Line: 4, Message: "it is odd", Hint: "mend it"},
+		{Severity: hook.SeverityWarning, Code: "again", Hook: "user/a", Path: "/h/HOOK.md", Line: 4, Message: "it is odd again"},
+	}
+	if diff := cmp.Diff(want, c.Report.Warnings); diff != "" {
+		t.Error(diff)
+	}
+	o := hook.Merge(hook.EventStop, []hook.Result{{Hook: c.Hook, Status: hook.StatusFailed, Report: c.Report}})
+	if diff := cmp.Diff(want, o.Diagnostics); diff != "" {
+		t.Errorf("the outcome's diagnostics: %s", diff)
+	}
+}
+
+func TestErrorSaysFailureReasonAndRemedy(t *testing.T) {
+	err := hook.Errorf(hook.FailureStart, "open %s: %w", "a", io.ErrUnexpectedEOF)
+	if err.Error() != "start: open a: unexpected EOF" || err.Failure != hook.FailureStart || err.Reason != "open a: unexpected EOF" || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v: %+v", err, *err)
+	}
+	err.Hint = "make it"
+	if err.Error() != "start: open a: unexpected EOF (make it)" {
+		t.Error(err)
+	}
+	if plain := hook.Errorf(hook.FailureExit, "code %d", 7); plain.Unwrap() != nil || plain.Reason != "code 7" {
+		t.Errorf("%+v", *plain)
+	}
+}
