@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +29,13 @@ type Case struct {
 
 	Background any // nil = not asked
 
+	// Hooks are folders that are laid out below hooks/, by name: the hooks that
+	// the case lies beside. Files go over theirs.
+	Hooks map[string]fs.FS
+
 	options []byte
+	archive *txtar.Archive
+	nothing bool // it expects nothing yet
 }
 
 // Step is one event of a case. What is nil is not asked.
@@ -50,14 +55,12 @@ type slot struct {
 // maxSteps bounds the events of a case.
 const maxSteps = 100
 
-// ParseCase reads a case. It fails on one that says nothing, on files and keys
+// ParseCase reads a case. It fails on one without an event, on files and keys
 // that it does not know, and on JSON that is none.
 func ParseCase(name string, data []byte) (*Case, error) {
-	c := &Case{Name: name, Files: make(map[string][]byte), After: make(map[string][]byte)}
 	archive := txtar.Parse(data)
-	if err := c.readComment(string(archive.Comment)); err != nil {
-		return nil, fmt.Errorf("case %s: %w", name, err)
-	}
+	c := &Case{Name: name, Files: make(map[string][]byte), After: make(map[string][]byte), archive: archive}
+	c.readComment(string(archive.Comment))
 	numbered := make(map[slot][]byte)
 	for _, f := range archive.Files {
 		if err := c.readFile(f, numbered); err != nil {
@@ -92,7 +95,7 @@ func ReadCases(fsys fs.FS) ([]*Case, error) {
 	return cases, nil
 }
 
-func (c *Case) readComment(comment string) error {
+func (c *Case) readComment(comment string) {
 	var prose []string
 	for paragraph := range strings.SplitSeq(comment, "\n\n") {
 		paragraph = strings.Join(strings.Fields(paragraph), " ")
@@ -105,10 +108,6 @@ func (c *Case) readComment(comment string) error {
 		}
 	}
 	c.Prose = strings.Join(prose, "\n")
-	if c.Prose == "" || c.Rule == "" {
-		return fmt.Errorf(`its comment must say what holds, and in a paragraph "Rule: …" why`)
-	}
-	return nil
 }
 
 var (
@@ -165,7 +164,8 @@ func (c *Case) readSteps(numbered map[slot][]byte) error {
 		return fmt.Errorf("it has no event.json or event1.json")
 	}
 	c.Steps = make([]Step, last)
-	fire := false
+	c.nothing = c.expectsNothing(numbered)
+	fire := c.nothing // what comes of it can be written down
 	for n := last; n >= 1; n-- {
 		s := &c.Steps[n-1]
 		for _, want := range []struct {
@@ -194,10 +194,16 @@ func (c *Case) readSteps(numbered map[slot][]byte) error {
 			c.Steps[i].Event = c.Steps[i-1].Event
 		}
 	}
-	if !fire && !slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Selection != nil }) {
-		return fmt.Errorf("it expects nothing: add an outcome.json or a selection.json")
-	}
 	return nil
+}
+
+func (c *Case) expectsNothing(numbered map[slot][]byte) bool {
+	for at := range numbered {
+		if at.kind != "event" {
+			return false
+		}
+	}
+	return c.Background == nil && len(c.After) == 0
 }
 
 func valid(data []byte) error {

@@ -3,14 +3,15 @@
 // tenterhook command, or another engine altogether must make of a hook's answer.
 //
 // Stage: none; it looks at the pipeline from outside. Tests import it, those of
-// this module and of others; nothing that ships with a host does. It imports
-// hook and registry, and the cases of testdata/conformance.
+// this module and of others, and `tenterhook test`, which runs the cases beside a
+// hook. It imports hook and registry, and the cases of testdata/conformance.
 //
 // # Cases
 //
-// A case is a txtar archive. Its comment says in prose what holds, and in a
-// paragraph that begins with "Rule:" where that comes from; where this module
-// means to differ from Claude Code, one that begins with "Differs:" says why.
+// A case is a txtar archive. Its comment says in prose what holds, and may say in
+// a paragraph that begins with "Rule:" where that comes from, as each case of the
+// suite does; where this module means to differ from Claude Code, one that begins
+// with "Differs:" says why.
 // Its files are
 //
 //	hooks/NAME/HOOK.md   the hooks, and their scripts; hooks2/… is a second folder
@@ -46,6 +47,7 @@
 //
 // Files below after/ are compared as a whole, as JSON if their name ends so.
 //
-// No flag rewrites expectations: each follows a rule that somebody wrote down,
-// not what an engine happened to do.
+// No flag rewrites the expectations of the suite: each follows a rule that
+// somebody wrote down, not what an engine happened to do. Those beside a hook
+// `tenterhook test --update` rewrites, where they do not hold: see [Report].
 package hooktest

@@ -16,10 +16,19 @@ import (
 // Registry is the engine of this module, in the test's own process. configure
 // changes the options that a case asks for, as a host would set them.
 func Registry(configure ...func(*registry.Options)) Engine {
-	return registryEngine{configure}
+	return Opened(registry.Open, configure...)
 }
 
-type registryEngine struct{ configure []func(*registry.Options) }
+// Opened is an engine whose registries open makes, such as tenterhook.Open, which
+// runs every kind of hook.
+func Opened(open func(context.Context, registry.Options) (*registry.Registry, error), configure ...func(*registry.Options)) Engine {
+	return registryEngine{open, configure}
+}
+
+type registryEngine struct {
+	open      func(context.Context, registry.Options) (*registry.Registry, error)
+	configure []func(*registry.Options)
+}
 
 func (e registryEngine) Open(ctx context.Context, s Setup) (Session, error) {
 	session := &registrySession{}
@@ -37,7 +46,7 @@ func (e registryEngine) Open(ctx context.Context, s Setup) (Session, error) {
 		change(&opts)
 	}
 	var err error
-	session.reg, err = registry.Open(ctx, opts)
+	session.reg, err = e.open(ctx, opts)
 	return session, err
 }
 

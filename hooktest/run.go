@@ -46,43 +46,57 @@ func Run(t *testing.T, engine Engine, fsys fs.FS) {
 // Check holds an engine against the case, in an empty folder. The error tells
 // every difference; it is errors.ErrUnsupported if the engine lacks an option.
 func (c *Case) Check(ctx context.Context, engine Engine, dir string) error {
+	r, err := c.Try(ctx, engine, dir)
+	if err == nil && len(r.Differences) > 0 {
+		err = errors.New(strings.Join(r.Differences, "\n"))
+	}
+	return err
+}
+
+// Report is what came of a case.
+type Report struct {
+	Differences []string // from what the case expects; empty = it holds
+	// Updated is the case with what came of it in the place of each expectation
+	// that does not hold; nil = all hold.
+	Updated []byte
+}
+
+// Try holds an engine against the case, in an empty folder. The error says why
+// that was not possible; it is errors.ErrUnsupported if the engine lacks an option.
+func (c *Case) Try(ctx context.Context, engine Engine, dir string) (*Report, error) {
 	w, err := c.lay(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	session, err := engine.Open(ctx, w.setup)
 	if err != nil {
-		return fmt.Errorf("open: %w", err)
+		return nil, fmt.Errorf("open: %w", err)
 	}
 	var wrong []string
-	for i, s := range c.Steps {
-		at := ""
-		if len(c.Steps) > 1 {
-			at = fmt.Sprintf("event %d: ", i+1)
-		}
-		wrong = append(wrong, w.step(ctx, session, s, at)...)
+	for i := range c.Steps {
+		wrong = append(wrong, w.step(ctx, session, i)...)
 	}
 	background, err := session.Close()
 	if err != nil {
 		wrong = append(wrong, "close: "+err.Error())
 	}
 	if c.Background != nil && background != nil {
-		wrong = append(wrong, w.compare("background", c.Background, background)...)
+		wrong = append(wrong, w.compare("background", "background.json", c.Background, background)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.After)) {
 		wrong = append(wrong, w.compareFile(name, c.After[name])...)
 	}
-	if len(wrong) > 0 {
-		return errors.New(strings.Join(wrong, "\n"))
-	}
-	return nil
+	return &Report{wrong, w.updated()}, nil
 }
 
 // world is a case laid out on disk.
 type world struct {
+	c      *Case
 	root   string
 	setup  Setup
 	places *strings.Replacer // $DIR and the like to what they stand for
+	names  *strings.Replacer // the other way round
+	now    map[string][]byte // files of the case that expect something else
 }
 
 // lay writes the case's files below root.
@@ -91,13 +105,18 @@ func (c *Case) lay(root string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{root: root}
+	w := &world{c: c, root: root, now: make(map[string][]byte)}
 	under := func(name string) string { return filepath.Join(root, name) }
 	w.setup = Setup{Workspace: under("project"), Home: under("home"), Schema: c.Schema, Options: c.Options,
 		Env: []string{"HOME=" + under("home"), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + under("tmp")}}
 	for _, dir := range []string{"hooks", "project", "home", "tmp"} {
 		if err := os.MkdirAll(under(dir), 0o755); err != nil {
 			return nil, err
+		}
+	}
+	for name, folder := range c.Hooks {
+		if err := copyHook(under("hooks/"+name), folder); err != nil {
+			return nil, fmt.Errorf("copy the hook's folder: %w", err)
 		}
 	}
 	tops := map[string]bool{"hooks": true}
@@ -115,6 +134,8 @@ func (c *Case) lay(root string) (*world, error) {
 		pairs = append([]string{"$DIR" + strings.TrimPrefix(top, "hooks"), under(top)}, pairs...)
 	}
 	w.places = strings.NewReplacer(pairs...)
+	slices.Reverse(pairs)
+	w.names = longestFirst(pairs)
 	if c.options != nil {
 		if err := json.Unmarshal([]byte(w.places.Replace(string(c.options))), &w.setup.Options); err != nil {
 			return nil, err
@@ -137,29 +158,56 @@ func write(path string, data []byte) error {
 	return os.WriteFile(path, data, mode)
 }
 
+// copyHook copies a hook's folder without its cases. Modes stay.
+func copyHook(to string, folder fs.FS) error {
+	if err := os.CopyFS(to, folder); err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(to, "cases"))
+}
+
+// longestFirst replaces a text before one that is its beginning.
+func longestFirst(pairs []string) *strings.Replacer {
+	both := slices.Collect(slices.Chunk(pairs, 2))
+	slices.SortStableFunc(both, func(a, b []string) int { return len(b[0]) - len(a[0]) })
+	return strings.NewReplacer(slices.Concat(both...)...)
+}
+
 // step asks about one event and fires it.
-func (w *world) step(ctx context.Context, session Session, s Step, at string) (wrong []string) {
+func (w *world) step(ctx context.Context, session Session, i int) (wrong []string) {
+	s, at := w.c.Steps[i], ""
+	if len(w.c.Steps) > 1 {
+		at = fmt.Sprintf("event %d: ", i+1)
+	}
 	payload := []byte(w.places.Replace(string(s.Event)))
 	if s.Selection != nil {
 		got, err := session.Select(ctx, payload)
 		if err != nil {
 			wrong = append(wrong, at+"select: "+err.Error())
 		} else {
-			wrong = append(wrong, w.compare(at+"selection", s.Selection, got)...)
+			wrong = append(wrong, w.compare(at+"selection", w.c.fileOf("selection", i), s.Selection, got)...)
 		}
 	}
-	if s.Fire {
-		got, err := session.Dispatch(ctx, payload)
-		if err != nil {
-			wrong = append(wrong, at+"dispatch: "+err.Error())
-		} else if s.Outcome != nil {
-			wrong = append(wrong, w.compare(at+"outcome", s.Outcome, got)...)
+	if !s.Fire {
+		return wrong
+	}
+	got, err := session.Dispatch(ctx, payload)
+	switch {
+	case err != nil:
+		wrong = append(wrong, at+"dispatch: "+err.Error())
+	case s.Outcome != nil:
+		wrong = append(wrong, w.compare(at+"outcome", w.c.fileOf("outcome", i), s.Outcome, got)...)
+	case w.c.nothing:
+		wrong = append(wrong, at+"it expects nothing: add an "+w.c.fileOf("outcome", i))
+		if v, err := decode(got); err == nil {
+			w.now[w.c.fileOf("outcome", i)] = encode(w.named(brief(v)), "outcome")
 		}
 	}
 	return wrong
 }
 
-func (w *world) compare(what string, want any, got []byte) []string {
+// compare holds what was printed against what a file of the case expects.
+func (w *world) compare(what, file string, want any, got []byte) []string {
 	v, err := decode(got)
 	if err != nil {
 		return []string{fmt.Sprintf("%s: %v: %s", what, err, got)}
@@ -167,6 +215,8 @@ func (w *world) compare(what string, want any, got []byte) []string {
 	wrong := mismatches(what, w.placed(want), v)
 	if len(wrong) > 0 {
 		wrong = append(wrong, "all of it: "+show(v))
+		shape := strings.TrimRight(strings.TrimSuffix(file, ".json"), "0123456789")
+		w.now[file] = encode(w.merge(want, v, shape), shape)
 	}
 	return wrong
 }
@@ -197,17 +247,19 @@ func (w *world) compareFile(name string, want []byte) []string {
 	if err != nil {
 		return []string{fmt.Sprintf("%s in the end: %v", name, err)}
 	}
-	differ := []string{fmt.Sprintf("%s in the end: want\n%s\ngot\n%s", name, w.places.Replace(string(want)), got)}
-	if filepath.Ext(name) != ".json" {
-		if string(got) != w.places.Replace(string(want)) {
-			return differ
-		}
-		return nil
-	}
-	wantJSON, err1 := decode([]byte(w.places.Replace(string(want))))
-	gotJSON, err2 := decode(got)
-	if err1 != nil || err2 != nil || !reflect.DeepEqual(wantJSON, gotJSON) {
-		return differ
+	if placed := w.places.Replace(string(want)); !same(name, placed, string(got)) {
+		w.now["after/"+name] = []byte(w.names.Replace(string(got)))
+		return []string{fmt.Sprintf("%s in the end: want\n%s\ngot\n%s", name, placed, got)}
 	}
 	return nil
+}
+
+// same compares texts, or JSON if the name says that it is.
+func same(name, want, got string) bool {
+	if filepath.Ext(name) != ".json" {
+		return want == got
+	}
+	wantJSON, err1 := decode([]byte(want))
+	gotJSON, err2 := decode([]byte(got))
+	return err1 == nil && err2 == nil && reflect.DeepEqual(wantJSON, gotJSON)
 }

@@ -40,10 +40,11 @@ var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|
 // shorter ones are words that stand elsewhere too.
 const minSecret = 8
 
-// masker returns a function that takes secrets out of a text: what the patterns
-// match, and the values of variables in env whose names say that they are
-// secret. It fails on a pattern that is no regular expression (RE2).
-func masker(patterns, env []string) (func(string) string, error) {
+// Mask returns a function that takes secrets out of a text as a Recorder does:
+// what the patterns match, the shapes of well-known credentials, and the values of
+// variables in env ("key=value") whose names say that they are secret. It fails on
+// a pattern that is no regular expression (RE2).
+func Mask(patterns, env []string) (func(string) string, error) {
 	type mask struct {
 		hints []string
 		re    *regexp.Regexp

@@ -85,7 +85,7 @@ type Recorder struct {
 // is missing, and fails where it cannot. Close ends it.
 func NewRecorder(dir string, o Options) (*Recorder, error) {
 	o = o.withDefaults()
-	mask, err := masker(o.Redact, o.Env)
+	mask, err := Mask(o.Redact, o.Env)
 	if err != nil {
 		return nil, err
 	}

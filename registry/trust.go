@@ -204,6 +204,31 @@ func (r *Registry) sealed(e *entry, seal *trust.Seal) (*hook.Hook, error) {
 	return &h, nil
 }
 
+// Folder returns the folder that a hook of [Registry.List] runs from: its own, or
+// for one that needed an approval the copy of what was approved. It is "" for a
+// hook without a folder, such as one of a config file. The error says that the
+// hook is not approved.
+func (r *Registry) Folder(h *hook.Hook) (string, error) {
+	for _, e := range r.entries() {
+		if e.hook != h || e.definition == nil || e.definition.config != nil {
+			continue
+		}
+		if e.state == hook.StateUntrusted {
+			return "", &hook.Error{Failure: hook.FailureUntrusted, Reason: e.why}
+		}
+		verdict := e.definition.check(nil)
+		if !verdict.Approved {
+			return "", &hook.Error{Failure: hook.FailureUntrusted, Reason: verdict.Why, Hint: verdict.Hint}
+		}
+		sealed, err := r.sealed(e, verdict.Seal)
+		if err != nil {
+			return "", err
+		}
+		return sealed.Source.Dir, nil
+	}
+	return "", nil
+}
+
 // Subject is a definition that runs only if somebody approves it.
 type Subject struct {
 	Hooks   []*hook.Hook

@@ -3,7 +3,7 @@ package hooks_test
 import (
 	"errors"
 	"io/fs"
-	"path"
+	"os"
 	"strings"
 	"testing"
 
@@ -37,7 +37,7 @@ func TestHooksOfTheCatalogueDecideAsTheirCasesSay(t *testing.T) {
 		for _, c := range cases {
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
 				t.Parallel()
-				install(t, c, name)
+				c.Hooks = map[string]fs.FS{name: os.DirFS(name)}
 				if err := c.Check(t.Context(), engine(), t.TempDir()); errors.Is(err, errors.ErrUnsupported) {
 					t.Skip(err)
 				} else if err != nil {
@@ -50,26 +50,6 @@ func TestHooksOfTheCatalogueDecideAsTheirCasesSay(t *testing.T) {
 
 // guards are held by lists of commands.
 var guards = map[string]bool{"guard-destructive": true, "protect-secrets": true, "ask-before-network": true, "ask-before-push": true}
-
-// install adds a hook's folder to a case.
-func install(t *testing.T, c *hooktest.Case, name string) {
-	t.Helper()
-	folder, err := hooks.Folder(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := hooks.Files(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		data, err := fs.ReadFile(folder, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Files[path.Join("hooks", name, file)] = data
-	}
-}
 
 // engine is the registry with every kind of rule.
 func engine() hooktest.Engine {

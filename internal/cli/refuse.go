@@ -20,7 +20,10 @@ var harmless = []string{"list", "dry-run"}
 // whatever flags it gives.
 func (a *app) refuseAgents(cmd *cobra.Command, _ []string) error {
 	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	changes := slices.ContainsFunc(protect.Changing, func(c string) bool { return path == c || strings.HasPrefix(path, c+" ") })
+	changes := slices.ContainsFunc(protect.Changing, func(c string) bool {
+		c, flag, _ := strings.Cut(c, " --")
+		return (path == c || strings.HasPrefix(path, c+" ")) && (flag == "" || cmd.Flags().Changed(flag))
+	})
 	for _, name := range harmless {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Value.String() == "true" {
 			changes = false

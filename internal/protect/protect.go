@@ -112,10 +112,11 @@ func receipts(dir string) (files, programs []string) {
 	return files, programs
 }
 
-// Changing are the subcommands of tenterhook that change what guards there are.
+// Changing are the subcommands of tenterhook that change what guards there are,
+// some with a certain flag only.
 var Changing = []string{
 	"trust", "install", "uninstall", "enable", "disable", "add", "remove", "update", "import",
-	"daemon stop", "breaker reset", "plugin", "pack", "fleet",
+	"daemon stop", "breaker reset", "plugin", "pack", "fleet", "test --update", "test --record",
 }
 
 // rules are what is held against a call.
@@ -161,6 +162,10 @@ func commandRules(programs []string) *match.Rules {
 	var list []string
 	for _, name := range compact(names) {
 		for _, sub := range Changing {
+			if command, flag, ok := strings.Cut(sub, " --"); ok {
+				list = append(list, fmt.Sprintf("Bash(%s %s *--%s*)", name, command, flag))
+				continue
+			}
 			list = append(list, fmt.Sprintf("Bash(%s %s)", name, sub), fmt.Sprintf("Bash(%s %s *)", name, sub))
 		}
 	}

@@ -58,7 +58,7 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		"python3 -c \"open('" + settings + "','w').write('{}')\"", "truncate -s 0 " + settings, "cp /bin/true /opt/th/tenterhook",
 		"mv /opt/th/tenterhook-bridge /tmp", "chmod -x /opt/th/tenterhook-bridge", "rm -rf .tenterhook/hooks",
 		"find ~/.config/tenterhook -delete", "rm ~/.local/state/tenterhook/run/daemon.sock", "perl -e 'unlink \"" + settings + "\"'",
-		"tenterhook disable user/guard", "tenterhook trust --all --yes", "tenterhook uninstall claude --yes", "tenterhook daemon stop",
+		"tenterhook disable user/guard", "tenterhook test --update", "tenterhook test user/guard --record=x", "tenterhook trust --all --yes", "tenterhook uninstall claude --yes", "tenterhook daemon stop",
 		"/opt/th/tenterhook daemon stop", "env X=1 tenterhook install", "sh -c 'tenterhook uninstall --yes'", "nohup setsid tenterhook remove x",
 		"pkill -9 tenterhook", "killall tenterhook", "pkill -f 'tenterhook daemon'", "true; tenterhook disable x",
 		"kill -9 $(pgrep -f 'tenterhook daemon')", "kill `pidof tenterhook`", "pgrep tenterhook | xargs kill -9", "P=$(pgrep -f tenterhook); kill $P",
