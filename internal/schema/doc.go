@@ -1,5 +1,5 @@
-// Package schema holds JSON values against a JSON Schema that somebody else
-// wrote: that of a tool, whose input a hook rewrote, or of a model's answer.
+// Package schema validates JSON values against a JSON Schema that a tool or a
+// hook declares.
 //
 // Stage: dispatch. Package registry and handler/model import it; it imports
 // nothing of this project.

@@ -1,59 +1,105 @@
 package schema
 
 import (
-	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Schema is a compiled JSON Schema of any draft; one that names none is of
-// 2020-12. It may be used by many goroutines.
-type Schema struct{ compiled *jsonschema.Schema }
+// Schema is a compiled JSON Schema of any draft. One that names no draft is read
+// as 2020-12. It may be used by many goroutines.
+type Schema struct {
+	resolved *jsonschema.Resolved
+	chain    int // how many schemas may judge one value at once
+}
 
-// Compile reads a schema. What it refers to must be in it: nothing is loaded from
-// files or the network.
+// maxStack bounds the calls that the library may have under way at once.
+const maxStack = 100_000
+
+// Compile reads a schema. It returns an error for a reference to another
+// document: Compile loads nothing from files or the network. "format" is not
+// checked.
 func Compile(text []byte) (*Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return nil, err
+	}
+	chain, err := modernize(tree)
 	if err != nil {
 		return nil, err
 	}
-	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(noLoader{})
-	const name = "tenterhook:schema"
-	if err := compiler.AddResource(name, doc); err != nil {
-		return nil, err
-	}
-	compiled, err := compiler.Compile(name)
+	text, err = json.Marshal(tree)
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{compiled}, nil
+	var read jsonschema.Schema
+	if err := json.Unmarshal(text, &read); err != nil {
+		return nil, err
+	}
+	resolved, err := read.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{resolved, chain}, nil
 }
 
-// Validate says on one line how a JSON value violates the schema, nil if it does
-// not.
+// Validate returns an error of one line if a JSON value violates the schema.
+// Numbers are compared as float64.
 func (s *Schema) Validate(value []byte) error {
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
-	if err != nil {
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
 		return err
 	}
-	err = s.compiled.Validate(v)
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
-		return err
+	if depth(v)*s.chain > maxStack {
+		return errors.New("the value has too many levels for the schema")
 	}
-	lines := strings.Split(strings.TrimSpace(invalid.Error()), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(lines[i]), "- "))
+	if err := s.resolved.Validate(v); err != nil {
+		return errors.New(oneLine(err.Error()))
 	}
-	return errors.New(strings.Join(lines[min(1, len(lines)-1):], "; ")) // the first names the schema
+	return nil
 }
 
-type noLoader struct{}
+// depth returns how many levels a value has.
+func depth(value any) int {
+	deepest := 0
+	switch value := value.(type) {
+	case map[string]any:
+		for _, v := range value {
+			deepest = max(deepest, depth(v))
+		}
+	case []any:
+		for _, v := range value {
+			deepest = max(deepest, depth(v))
+		}
+	}
+	return 1 + deepest
+}
 
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("it refers to %s, which is not loaded", url)
+// oneLine shortens a message of the library, which names each schema on the way
+// to the one that the value violates and may repeat the value.
+func oneLine(text string) string {
+	const most = 300 // bytes
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		path := ""
+		for rest, found := strings.CutPrefix(line, "validating "); found; rest, found = strings.CutPrefix(line, "validating ") {
+			path, line, _ = strings.Cut(rest, ": ")
+		}
+		if path != "" && path != "root" {
+			line = path + ": " + line
+		}
+		lines[i] = line
+	}
+	if text = strings.Join(lines, "; "); len(text) <= most {
+		return text
+	}
+	cut := most
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%s… (%d bytes more)", text[:cut], len(text)-cut)
 }
