@@ -248,12 +248,12 @@ func TestMessagesAreRebuiltWithoutNative(t *testing.T) {
 		{Role: RoleUser, ToolResults: []ToolResult{{CallID: "call_Glob", Text: "none", Failed: true}}, Text: "go on"}}
 	if got := asJSON(anthropicMessages(messages)); got != `[{"content":[{"text":"Q","type":"text"}],"role":"user"},`+
 		`{"content":[{"text":"A","type":"text"},{"id":"call_Glob","input":{"pattern":"*"},"name":"Glob","type":"tool_use"}],"role":"assistant"},`+
-		`{"content":[{"tool_use_id":"call_Glob","is_error":true,"content":[{"text":"none","type":"text"}],"type":"tool_result"},{"text":"go on","type":"text"}],"role":"user"}]` {
+		`{"content":[{"content":[{"text":"none","type":"text"}],"is_error":true,"tool_use_id":"call_Glob","type":"tool_result"},{"text":"go on","type":"text"}],"role":"user"}]` {
 		t.Errorf("anthropic: %s", got)
 	}
 	if got := asJSON(openaiMessages(&Request{System: "S", Messages: messages})); got != `[{"content":"S","role":"system"},{"content":"Q","role":"user"},`+
-		`{"content":"A","tool_calls":[{"id":"call_Glob","function":{"arguments":"{\"pattern\":\"*\"}","name":"Glob"},"type":"function"}],"role":"assistant"},`+
-		`{"content":"error: none","tool_call_id":"call_Glob","role":"tool"},{"content":"go on","role":"user"}]` {
+		`{"content":"A","role":"assistant","tool_calls":[{"function":{"arguments":"{\"pattern\":\"*\"}","name":"Glob"},"id":"call_Glob","type":"function"}]},`+
+		`{"content":"error: none","role":"tool","tool_call_id":"call_Glob"},{"content":"go on","role":"user"}]` {
 		t.Errorf("openai: %s", got)
 	}
 }

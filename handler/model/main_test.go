@@ -48,8 +48,6 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-type object = map[string]any
-
 var wires = []*wire{anthropicWire, openaiWire}
 
 var anthropicWire = &wire{

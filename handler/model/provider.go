@@ -8,9 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3"
-
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -33,15 +30,15 @@ type provider struct {
 var providers = []*provider{
 	{
 		name: "anthropic", keyEnv: "ANTHROPIC_API_KEY", tokenEnv: "ANTHROPIC_AUTH_TOKEN", baseEnv: "ANTHROPIC_BASE_URL",
-		base: "https://api.anthropic.com/", model: anthropic.ModelClaudeHaiku5_5, anywhere: true, connect: newAnthropic,
+		base: "https://api.anthropic.com/", model: "claude-haiku-5-5", anywhere: true, connect: newAnthropic,
 		names: map[string]string{ // as Claude Code's settings have them
-			"haiku": anthropic.ModelClaudeHaiku5_5, "sonnet": anthropic.ModelClaudeSonnet5_5,
-			"opus": anthropic.ModelClaudeOpus5_5, "fable": anthropic.ModelClaudeFable5_1,
+			"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5",
+			"opus": "claude-opus-5-5", "fable": "claude-fable-5-1",
 		},
 	},
 	{
 		name: "openai", keyEnv: "OPENAI_API_KEY", baseEnv: "OPENAI_BASE_URL",
-		base: "https://api.openai.com/v1/", model: openai.ChatModelGPT5_4Mini, connect: newOpenAI,
+		base: "https://api.openai.com/v1/", model: "gpt-5.4-mini", connect: newOpenAI,
 	},
 }
 

@@ -73,7 +73,6 @@ func TestTokenIsABearer(t *testing.T) {
 	}
 }
 
-// The SDKs would take keys and addresses from the process's own environment.
 func TestProcessEnvironmentIsNotAsked(t *testing.T) {
 	for _, key := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"} {
 		t.Setenv(key, theKey)

@@ -1,17 +1,23 @@
 package model
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 const (
 	maxReply   = 8 << 20 // bytes of one reply, decoded
-	maxRetries = 2       // of one request, by the SDKs: 408, 409, 429, 5xx, a broken connection
+	maxRetries = 2       // of one request
 )
 
 // boundedClient returns a client that follows no redirect, and bounds what a
@@ -35,8 +41,7 @@ func boundedClient(given *http.Client) *http.Client {
 	return client
 }
 
-// bounded bounds the body of a reply, and tells an SDK not to wait longer than
-// there is time.
+// bounded bounds the body of a reply.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -44,10 +49,7 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if wait, ok := retryAfter(res); ok && !timeFor(req.Context(), wait) {
-		giveUp(res)
-	}
-	res.Body = &boundedBody{ReadCloser: res.Body, left: maxReply, over: func() { giveUp(res) }}
+	res.Body = &boundedBody{ReadCloser: res.Body, left: maxReply}
 	return res, nil
 }
 
@@ -58,8 +60,109 @@ func (b bounded) CloseIdleConnections() {
 	}
 }
 
-// giveUp tells the SDK that asking again is of no use. Both read this header.
-func giveUp(res *http.Response) { res.Header.Set("X-Should-Retry", "false") }
+// object is a JSON object that is sent.
+type object = map[string]any
+
+// modelReply is what a provider answered with 200.
+type modelReply struct {
+	header http.Header
+	body   []byte
+}
+
+// exchange posts a request and returns the reply. If the provider cannot be
+// reached, or wants to be asked again, it asks again: as late as the provider
+// says, else after half a second and a random part of it.
+func (e *endpoint) exchange(ctx context.Context, client *http.Client, r *Request, path string, header http.Header, request object) (*modelReply, error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "application/json")
+	header.Set("User-Agent", "tenterhook")
+	pause := backoff.NewExponentialBackOff()
+	for tries := 0; ; tries++ {
+		res, text, err := post(ctx, client, e.address.JoinPath(path).String(), header, body)
+		wait := pause.NextBackOff()
+		if res != nil {
+			if said, ok := retryAfter(res); ok {
+				wait = said
+			}
+		}
+		if tries == maxRetries || ctx.Err() != nil || errors.Is(err, errTooLong) || !again(res) || !timeFor(ctx, wait) {
+			if err := e.replyFailure(ctx, r, res, err); err != nil {
+				return nil, err
+			}
+			return &modelReply{res.Header, text}, nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// post sends a request once and reads the reply, whose Body can be read again.
+func post(ctx context.Context, client *http.Client, url string, header http.Header, body []byte) (*http.Response, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header = header.Clone()
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(text))
+	return res, text, err
+}
+
+// again reports whether a provider may answer otherwise if it is asked again. nil
+// stands for one that was not reached.
+func again(res *http.Response) bool {
+	if res == nil {
+		return true
+	}
+	switch res.Header.Get("X-Should-Retry") {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	switch code := res.StatusCode; code {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return true
+	default:
+		return code >= http.StatusInternalServerError
+	}
+}
+
+func (r *modelReply) isEventStream() bool {
+	return strings.HasPrefix(strings.ToLower(r.header.Get("Content-Type")), "text/event-stream")
+}
+
+// eventData yields the data of each event of a stream that has ended. An event
+// that was cut off is left out.
+func eventData(stream []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var data [][]byte
+		for line := range bytes.Lines(stream) {
+			text, ended := bytes.CutSuffix(line, []byte("\n"))
+			text = bytes.TrimSuffix(text, []byte("\r"))
+			if more, ok := bytes.CutPrefix(text, []byte("data:")); ok {
+				data = append(data, bytes.TrimPrefix(more, []byte(" ")))
+			}
+			if ended && len(text) == 0 && data != nil {
+				if !yield(bytes.Join(data, []byte("\n"))) {
+					return
+				}
+				data = nil
+			}
+		}
+	}
+}
 
 // longestWait is how long a provider may make us wait where ctx has no end.
 const longestWait = time.Minute
@@ -94,7 +197,6 @@ var errTooLong = errors.New("the reply is too long")
 type boundedBody struct {
 	io.ReadCloser
 	left int64
-	over func()
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
@@ -103,7 +205,6 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		b.over()
 		return 0, errTooLong
 	}
 	return n, err

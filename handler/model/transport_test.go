@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -257,5 +260,45 @@ func TestRetryAfter(t *testing.T) {
 	}
 	if !timeFor(context.Background(), time.Minute) || timeFor(context.Background(), 2*time.Minute) {
 		t.Error("without a deadline a minute is waited for, and no more")
+	}
+}
+
+// What a model writes into a call is kept as it wrote it, also if the stream cuts
+// it off, and a stream's error is no answer.
+func TestStreamsAreReadToTheirEnd(t *testing.T) {
+	stream := func(events ...string) *modelReply {
+		return &modelReply{http.Header{"Content-Type": {"text/event-stream"}}, []byte("data: " + strings.Join(events, "\r\n\r\ndata:") + "\n\n")}
+	}
+	begin := `{"type":"message_start","message":{"type":"message","usage":{"input_tokens":3}}}`
+	block := `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"1","name":"Read","input":{},"caller":"x"}}`
+	part := `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"pa"}}`
+	cut := `{"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":5}}`
+	stop := `{"type":"message_stop"}`
+	res, err := stream(begin, block, part, cut, stop).anthropic()
+	if err != nil || res.Stop != StopMaxTokens || string(res.ToolCalls[0].Input) != `{"pa` || res.Usage != (Usage{3, 5}) {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	if native := asJSON(res.Native); !strings.Contains(native, `"input":{}`) || !strings.Contains(native, `"caller":"x"`) {
+		t.Errorf("native %s", native)
+	}
+	for _, bad := range [][]string{{begin, part, cut, stop}, {begin, strings.Replace(block, `"index":0`, `"index":1`, 1), cut, stop},
+		{begin, block, `{"type":"error"}`, cut, stop}, {begin, cut}, {cut, stop}} {
+		if res, err := stream(bad...).anthropic(); err == nil {
+			t.Errorf("%v: got %+v", bad, res)
+		}
+	}
+	call := func(index int, id, name, arguments string) string {
+		return asJSON(object{"choices": []any{object{"delta": object{"tool_calls": []any{object{"index": index, "id": id, "function": object{"name": name, "arguments": arguments}}}}}}})
+	}
+	end := `{"choices":[{"index":1,"delta":{"content":"other"},"finish_reason":"whim"},{"delta":{},"finish_reason":"tool_calls"}],"usage":null}`
+	res, err = stream(call(-1, "a", "Read", `{"p`), call(0, "", "", `":1}`), call(1, "b", "Glob", ""), end, `{"choices":[],"usage":{"prompt_tokens":2,"completion_tokens":1}}`, "[DONE]", "{").openai()
+	want := []ToolCall{{"a", "Read", json.RawMessage(`{"p":1}`)}, {"b", "Glob", json.RawMessage("")}}
+	if err != nil || res.Stop != StopTools || res.Text != "" || res.Usage != (Usage{2, 1}) || cmp.Diff(want, res.ToolCalls) != "" {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	for _, bad := range [][]string{{call(1, "a", "Read", ""), end}, {`{"error":{"message":"busy"}}`, end}, {`{"choices":[{"delta":{"content":"x"}}]}`}, {"{", end}} {
+		if res, err := stream(bad...).openai(); err == nil {
+			t.Errorf("%v: got %+v", bad, res)
+		}
 	}
 }
