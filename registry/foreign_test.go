@@ -55,12 +55,25 @@ var declares = map[hook.Kind]string{
 	hook.KindPlugin:  `plugin = "p"`,
 }
 
+// misbehaving runs a test for each way in which a function can be wrong, on a
+// clock of its own. What hangs is released when the test is over.
+func misbehaving(t *testing.T, test func(t *testing.T, name string, misbehave func() (*hook.Output, error))) {
+	for name := range misbehaviours(nil) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				release := make(chan struct{})
+				defer synctest.Wait()
+				defer close(release)
+				test(t, name, misbehaviours(release)[name])
+			})
+		})
+	}
+}
+
 func TestForeignHandlerOfEveryKindFailsInItsResultAlone(t *testing.T) {
-	release := make(chan struct{})
 	for kind, declared := range declares {
-		for name, misbehave := range misbehaviours(release) {
-			t.Run(string(kind)+" "+name, func(t *testing.T) {
-				t.Parallel()
+		t.Run(string(kind), func(t *testing.T) {
+			misbehaving(t, func(t *testing.T, name string, misbehave func() (*hook.Output, error)) {
 				dir := tree(t, fmt.Sprintf("-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = %q\n%s\ntimeout = 0.05\non_failure = \"block\"\n+++\n", kind, declared))
 				opts := only(dir)
 				opts.Handlers = map[hook.Kind]hook.Handler{kind: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return misbehave() })}
@@ -74,9 +87,8 @@ func TestForeignHandlerOfEveryKindFailsInItsResultAlone(t *testing.T) {
 				}
 				_ = fmt.Sprint(out.Results[0].Err) // its methods were called in their goroutine
 			})
-		}
+		})
 	}
-	t.Cleanup(func() { close(release) })
 }
 
 // A command handler that is not the registry's own may be anything.
@@ -131,26 +143,22 @@ func TestHandlerThatHangsLeavesABoundedNumberOfGoroutines(t *testing.T) {
 }
 
 func TestHandoffThatMisbehavesIsAResultAndBlocksNothing(t *testing.T) {
-	release := make(chan struct{})
-	defer close(release)
-	for name, misbehave := range misbehaviours(release) {
-		t.Run(name, func(t *testing.T) {
-			opts := only()
-			opts.DrainTimeout = 100 * time.Millisecond
-			reg := open(t, opts)
-			results := reg.Async()
-			on(t, reg, "a", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
-				return &hook.Output{Handoff: &hook.Handoff{Timeout: 20 * time.Millisecond, Wait: func(context.Context) (*hook.Output, error) { return misbehave() }}}, nil
-			})
-			if got := ids(dispatch(t, reg, bash("ls"))); got[0] != "in-process/a async" {
-				t.Fatal(got)
-			}
-			if a := <-results; a.Result.Status != hook.StatusFailed {
-				t.Errorf("%+v", a.Result)
-			}
-			closesSoon(t, reg)
+	misbehaving(t, func(t *testing.T, _ string, misbehave func() (*hook.Output, error)) {
+		opts := only()
+		opts.DrainTimeout = 100 * time.Millisecond
+		reg := open(t, opts)
+		results := reg.Async()
+		on(t, reg, "a", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			return &hook.Output{Handoff: &hook.Handoff{Timeout: 20 * time.Millisecond, Wait: func(context.Context) (*hook.Output, error) { return misbehave() }}}, nil
 		})
-	}
+		if got := ids(dispatch(t, reg, bash("ls"))); got[0] != "in-process/a async" {
+			t.Fatal(got)
+		}
+		if a := <-results; a.Result.Status != hook.StatusFailed {
+			t.Errorf("%+v", a.Result)
+		}
+		closesSoon(t, reg)
+	})
 }
 
 // closesSoon closes a registry, whatever error that comes to.
@@ -234,15 +242,8 @@ func TestCloseEndsHandoffsThatWaitForAPlace(t *testing.T) {
 }
 
 func TestCallbacksOfTheHostThatMisbehaveAreDiagnostics(t *testing.T) {
-	release := make(chan struct{})
-	t.Cleanup(func() { close(release) })
-	for name, misbehave := range misbehaviours(release) {
-		if strings.Contains(name, "returns") {
-			continue // they return nothing
-		}
-		wrong := func() { _, _ = misbehave() }
-		t.Run("OnAsync "+name, func(t *testing.T) {
-			t.Parallel()
+	for callback, test := range map[string]func(t *testing.T, wrong func()){
+		"OnAsync": func(t *testing.T, wrong func()) {
 			opts := only()
 			opts.DrainTimeout = 100 * time.Millisecond
 			opts.OnAsync = func(registry.AsyncResult) { wrong() }
@@ -255,9 +256,8 @@ func TestCallbacksOfTheHostThatMisbehaveAreDiagnostics(t *testing.T) {
 				t.Errorf("%v", reg.Diagnostics())
 			}
 			closesSoon(t, reg)
-		})
-		t.Run("ToolSchema "+name, func(t *testing.T) {
-			t.Parallel()
+		},
+		"ToolSchema": func(t *testing.T, wrong func()) {
 			opts := only()
 			opts.ToolSchema = func(string) json.RawMessage { wrong(); return nil }
 			reg := open(t, opts)
@@ -266,9 +266,8 @@ func TestCallbacksOfTheHostThatMisbehaveAreDiagnostics(t *testing.T) {
 			if out.Verdict != hook.Deny || out.UpdatedInput != nil || !strings.Contains(out.Reason, "Options.ToolSchema ") {
 				t.Errorf("%v %q: nobody can say that the rewritten input is right", out.Verdict, out.Reason)
 			}
-		})
-		t.Run("Recorder "+name, func(t *testing.T) {
-			t.Parallel()
+		},
+		"Recorder": func(t *testing.T, wrong func()) {
 			opts := only()
 			opts.DrainTimeout = 100 * time.Millisecond
 			opts.Recorder = hostileRecorder{wrong}
@@ -279,9 +278,8 @@ func TestCallbacksOfTheHostThatMisbehaveAreDiagnostics(t *testing.T) {
 				t.Errorf("%v %v", out.Verdict, reg.Diagnostics())
 			}
 			closesSoon(t, reg)
-		})
-		t.Run("Logger "+name, func(t *testing.T) {
-			t.Parallel()
+		},
+		"Logger": func(t *testing.T, wrong func()) {
 			opts := only()
 			opts.Logger = slog.New(hostileLog{wrong})
 			reg := open(t, opts)
@@ -289,6 +287,14 @@ func TestCallbacksOfTheHostThatMisbehaveAreDiagnostics(t *testing.T) {
 			if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny || !has(out.Diagnostics, "callback_failed", "Options.Logger ") {
 				t.Errorf("%v %v", out.Verdict, out.Diagnostics)
 			}
+		},
+	} {
+		t.Run(callback, func(t *testing.T) {
+			misbehaving(t, func(t *testing.T, name string, misbehave func() (*hook.Output, error)) {
+				if !strings.Contains(name, "returns") { // they return nothing
+					test(t, func() { _, _ = misbehave() })
+				}
+			})
 		})
 	}
 }

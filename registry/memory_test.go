@@ -106,11 +106,13 @@ func TestReloadComesToWhatOpenDoes(t *testing.T) {
 				}
 			}
 			for _, when := range []string{"at once", "once more", "later"} {
+				if when == "later" {
+					settle()
+				}
 				if changed := reload(t, reg); changed.Any() {
 					t.Errorf("%s, nothing changed: %q", when, summary(changed))
 				}
 				compare(when)
-				settle()
 			}
 			if test.change == nil {
 				return
