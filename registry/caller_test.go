@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,6 +87,50 @@ envs = ["TOKEN"]
 			}
 			if got := len(out.Contexts) == 1; got != test.runs {
 				t.Errorf("%q: ran is %v, results %+v", test.env, got, out.Results)
+			}
+		}
+	}
+}
+
+// In an `if`, ~ is the home of the caller, and without an environment of its own
+// that of Options.Env.
+func TestRulesAreJudgedInTheEnvironmentOfTheCaller(t *testing.T) {
+	t.Setenv("HOME", "/process")
+	opts := only(tree(t, `
+-- guard/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+if = "Edit(~/secret)"
+decision = "deny"
+reason = "It is secret."
++++
+-- script/HOOK.md --
++++
+event = "PreToolUse"
+if = "Edit(~/secret)"
+command = "true"
++++
+`))
+	opts.Env = []string{"HOME=/options"}
+	reg := open(t, opts)
+	for name, test := range map[string]struct {
+		ctx  context.Context
+		home string
+	}{
+		"no caller":         {t.Context(), "/options"},
+		"no environment":    {registry.WithCaller(t.Context(), registry.Caller{}), "/options"},
+		"an environment":    {registry.WithCaller(t.Context(), registry.Caller{Env: []string{"HOME=/caller"}}), "/caller"},
+		"one without HOME":  {registry.WithCaller(t.Context(), registry.Caller{Env: []string{}}), "/options"},
+		"the last one wins": {registry.WithCaller(t.Context(), registry.Caller{Env: []string{"HOME=/first", "HOME=/caller"}}), "/caller"},
+	} {
+		for _, home := range []string{"/process", "/options", "/caller"} {
+			out, err := reg.Dispatch(test.ctx, hook.PreToolUse{ToolName: "Edit", ToolInput: json.RawMessage(`{"file_path":"` + home + `/secret"}`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if concerned := len(out.Results) == 2 && out.Verdict == hook.Deny; concerned != (home == test.home) || !concerned && len(out.Results) > 0 {
+				t.Errorf("%s: %s/secret: %v", name, home, ids(out))
 			}
 		}
 	}

@@ -41,12 +41,9 @@ func (r *Registry) ruleOptions(h *hook.Hook) match.RuleOptions {
 
 // factsOf are what rules may ask of an input.
 func (r *Registry) factsOf(in hook.Input, wire []byte, from *Caller) *rule.Facts {
-	f := &rule.Facts{Input: in, Payload: wire, Cwd: r.fillBase(in.Common()).Cwd, Workspace: r.opts.Workspace, Env: r.opts.Env, Call: r.matchCall(in)}
-	if from != nil {
-		f.Env = from.Env
-		if home := f.Getenv("HOME"); home != "" {
-			f.Call.Home = home
-		}
+	f := &rule.Facts{Input: in, Payload: wire, Cwd: r.fillBase(in.Common()).Cwd, Workspace: r.opts.Workspace, Env: r.opts.Env, Call: r.matchCall(in, from)}
+	if env := from.env(); env != nil {
+		f.Env = env
 	}
 	return f
 }

@@ -158,7 +158,7 @@ func (r *Registry) pick(v view, in hook.Input, asked func(*entry) bool) []pick {
 	hooks := make([]pick, len(found))
 	for i, e := range found {
 		if len(e.rules) > 0 && call == nil {
-			call = r.matchCall(in)
+			call = r.matchCall(in, v.from)
 		}
 		hooks[i] = r.consider(e, in, call, v.from, asked != nil && asked(e))
 	}
@@ -244,11 +244,18 @@ func (e *entry) matchRules(call *match.Call) string {
 	return ""
 }
 
-func (r *Registry) matchCall(in hook.Input) *match.Call {
+// matchCall is a tool call as `if` rules see it: ~ is the home of whoever caused it.
+func (r *Registry) matchCall(in hook.Input, from *Caller) *match.Call {
+	home := r.home
+	if lookup := from.lookup(); lookup != nil {
+		if own, _ := lookup("HOME"); own != "" {
+			home = own
+		}
+	}
 	tool, _ := hook.ToolCallOf(in)
 	cwd := in.Common().Cwd
 	if cwd == "" {
 		cwd = r.opts.Workspace
 	}
-	return &match.Call{ToolName: tool.ToolName, ToolInput: tool.ToolInput, Cwd: cwd, Workspace: r.opts.Workspace, Home: r.home}
+	return &match.Call{ToolName: tool.ToolName, ToolInput: tool.ToolInput, Cwd: cwd, Workspace: r.opts.Workspace, Home: home}
 }
