@@ -97,17 +97,21 @@ func (r *Registry) keptGuard(p *policy, e *entry) *entry {
 	if handler := e.handler; own.Kind != hook.KindRule {
 		own.Handler = hook.HandlerFunc(func(ctx context.Context, c *hook.Call) (*hook.Output, error) {
 			out, err := handler.Handle(ctx, c)
-			if out == nil || err != nil {
-				return nil, err
-			}
-			if out.Verdict < hook.Ask {
-				return nil, nil
-			}
-			return &hook.Output{Verdict: out.Verdict,
-				Reason: fmt.Sprintf("%s (%s guards this session, as it was when the session began)", out.Reason, own.ID)}, nil
+			return refusal(&own, out), err
 		})
 	}
 	kept := r.prepare(p, &own)
 	kept.kept = true
 	return kept
+}
+
+// refusal is what counts of the answer of a guard that was kept.
+func refusal(h *hook.Hook, out *hook.Output) *hook.Output {
+	switch {
+	case out == nil:
+		return nil
+	case out.Verdict < hook.Ask:
+		return &hook.Output{}
+	}
+	return &hook.Output{Verdict: out.Verdict, Reason: fmt.Sprintf("%s (%s guards this session, as it was when the session began)", out.Reason, h.ID)}
 }

@@ -55,6 +55,9 @@ func (d *dispatch) judge(s *slot) hook.Result {
 	}
 	start := time.Now()
 	out, basis, err := s.ruling.Judge(d.facts)
+	if s.kept {
+		out = refusal(s.hook, out)
+	}
 	result := hook.Result{Hook: s.hook, Status: hook.StatusSuccess, Output: out, Err: err, Elapsed: time.Since(start), Report: hook.Report{By: basis.By}}
 	var failed *hook.Error
 	switch {

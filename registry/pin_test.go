@@ -1,0 +1,159 @@
+package registry_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// statuses are the results as "id status".
+func statuses(out *hook.Outcome) (list []string) {
+	for _, r := range out.Results {
+		list = append(list, r.Hook.ID+" "+string(r.Status))
+	}
+	return list
+}
+
+// TestPinnedSessionKeepsTheGuardsItBeganWith changes a guard under two sessions, of
+// which one is pinned. A step is what a reload finds, and what both see then.
+func TestPinnedSessionKeepsTheGuardsItBeganWith(t *testing.T) {
+	const gone = "gone"
+	manifest := func(lines string) string { return "+++\nevent = \"PreToolUse\"\n" + lines + "\n+++\n" }
+	denies, allows := manifest(`command = "exit 2"`), manifest("command = '''echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\"}}' '''")
+	for name, tc := range map[string]struct {
+		file, before, after, settings string
+		pinned, other                 []string // IDs with statuses, of each session
+		verdict                       hook.Verdict
+		kept                          string
+	}{
+		"nothing changed": {before: denies, after: denies, settings: "max_async = 3",
+			pinned: []string{"user/guard blocked"}, other: []string{"user/guard blocked"}, verdict: hook.Deny},
+		"removed": {before: denies, after: gone, pinned: []string{"user/guard blocked"}, verdict: hook.Deny, kept: "user/guard"},
+		"changed": {before: denies, after: manifest(`command = "true"`), kept: "user/guard",
+			pinned: []string{"user/guard success", "user/guard blocked"}, other: []string{"user/guard success"}, verdict: hook.Deny},
+		"switched off by settings": {before: denies, after: denies, settings: "disable_all_hooks = true", kept: "user/guard",
+			pinned: []string{"user/guard skipped", "user/guard blocked"}, other: []string{"user/guard skipped"}, verdict: hook.Deny},
+		"no longer blocks on failure": {before: manifest("command = \"exit 3\"\non_failure = \"block\""), after: manifest(`command = "exit 3"`), kept: "user/guard",
+			pinned: []string{"user/guard failed", "user/guard failed"}, other: []string{"user/guard failed"}, verdict: hook.Deny},
+		"its failure refuses, whatever it said": {before: manifest(`command = "exit 3"`), after: gone, kept: "user/guard",
+			pinned: []string{"user/guard failed"}, verdict: hook.Deny},
+		"its allow does not count": {before: allows, after: gone, kept: "user/guard", pinned: []string{"user/guard success"}, verdict: hook.NoOpinion},
+		"its question counts": {before: strings.Replace(allows, `"allow"`, `"ask"`, 1), after: gone, kept: "user/guard",
+			pinned: []string{"user/guard success"}, verdict: hook.Ask},
+		"its rewrite does not count": {before: manifest("rewrites = true\ncommand = '''echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"updatedInput\":{\"command\":\"x\"}}}' '''"), after: gone,
+			kept: "user/guard", pinned: []string{"user/guard success"}, verdict: hook.NoOpinion},
+		"one that runs once is asked each time": {before: manifest("once = true\ncommand = \"true\""), after: gone, kept: "user/guard",
+			pinned: []string{"user/guard success"}, verdict: hook.NoOpinion},
+		"a rule": {before: manifest("type = \"rule\"\ndecision = \"deny\"\nreason = \"no\""), after: gone, kept: "user/guard",
+			pinned: []string{"user/guard blocked"}, verdict: hook.Deny},
+		"an allow of a rule does not count": {before: manifest("type = \"rule\"\nif = \"Bash(ls)\"\ndecision = \"allow\""), after: gone, kept: "user/guard",
+			pinned: []string{"user/guard success"}, verdict: hook.NoOpinion},
+		"a background hook":       {before: manifest("async = true\ncommand = \"true\""), after: gone},
+		"one that wakes":          {before: manifest("async_rewake = true\ncommand = \"true\""), after: gone},
+		"one that was broken":     {before: manifest("command = 5"), after: gone},
+		"one of an observer":      {before: strings.Replace(denies, "PreToolUse", "PostToolUse", 1), after: gone},
+		"one of the workspace":    {file: "project", before: denies, after: gone},
+		"one of a named folder":   {file: "dir", before: denies, after: gone, kept: "dir/guard", pinned: []string{"dir/guard blocked"}, verdict: hook.Deny},
+		"self-protection was off": {before: denies, after: gone, settings: "self_protection = false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := machine(t, "")
+			dir := t.TempDir()
+			opts.Dirs = []string{dir}
+			file := map[string]string{"": filepath.Join(opts.UserDir, "hooks", "guard", "HOOK.md"), "dir": filepath.Join(dir, "guard", "HOOK.md"),
+				"project": filepath.Join(opts.Workspace, ".tenterhook", "hooks", "guard", "HOOK.md")}[tc.file]
+			write(t, file, tc.before)
+			reg := open(t, opts)
+			approve(t, reg)
+			reg.PinSession("pinned")
+			reg.PinSession("")
+			dispatch(t, reg, inSession("pinned"))
+			write(t, filepath.Join(opts.UserDir, "settings.toml"), tc.settings)
+			if tc.after == gone {
+				if err := os.Remove(file); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				write(t, file, tc.after)
+			}
+			for range 2 { // the second finds the same
+				changed := reload(t, reg)
+				if got := strings.Join(changed.Pinned, " "); changed.Any() && got != tc.kept {
+					t.Errorf("pinned %q, want %q", got, tc.kept)
+				}
+				write(t, filepath.Join(opts.UserDir, "settings.toml"), "# as before\n"+tc.settings)
+				out := dispatch(t, reg, inSession("pinned"))
+				if diff := cmp.Diff(tc.pinned, statuses(out)); diff != "" || out.Verdict != tc.verdict || out.UpdatedInput != nil {
+					t.Errorf("the pinned session: %v %q -want +got:\n%s", out.Verdict, out.Reason, diff)
+				}
+				if asked := len(tc.pinned) > 0 && strings.HasSuffix(tc.pinned[len(tc.pinned)-1], " blocked"); asked && tc.kept != "" &&
+					!strings.Contains(out.Reason, tc.kept+" guards this session") {
+					t.Errorf("the reason does not say who refuses: %q", out.Reason)
+				}
+				for _, session := range []string{"other", ""} {
+					if diff := cmp.Diff(tc.other, statuses(dispatch(t, reg, inSession(session)))); diff != "" {
+						t.Errorf("session %q: -want +got:\n%s", session, diff)
+					}
+				}
+				tc.kept = "" // it is kept already
+			}
+			reg.EndSession("pinned")
+			if diff := cmp.Diff(tc.other, statuses(dispatch(t, reg, inSession("pinned")))); diff != "" {
+				t.Errorf("after its end: -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A guard that was kept stays the one that the session began with, whatever comes
+// after it. A session that ended keeps nothing any more.
+func TestKeptGuardIsTheOneOfTheSessionsBegin(t *testing.T) {
+	opts := machine(t, "")
+	file := filepath.Join(opts.UserDir, "hooks", "guard", "HOOK.md")
+	says := func(word string) {
+		write(t, file, "+++\nevent = \"PreToolUse\"\ncommand = \"echo "+word+" >&2; exit 2\"\n+++\n")
+	}
+	says("first")
+	reg := open(t, opts)
+	reg.PinSession("old")
+	reg.PinSession("ended")
+	reg.EndSession("ended")
+	says("second")
+	reload(t, reg)
+	reg.PinSession("new")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if got := reload(t, reg).Pinned; len(got) != 1 {
+		t.Errorf("pinned: %v", got)
+	}
+	for session, want := range map[string]string{"old": "first", "new": "second", "ended": "", "none": ""} {
+		out := dispatch(t, reg, inSession(session))
+		if want == "" && len(out.Results) > 0 || want != "" && (len(out.Results) != 1 || !strings.HasPrefix(out.Reason, want)) {
+			t.Errorf("%s: %q %v", session, out.Reason, ids(out))
+		}
+	}
+}
+
+// Nothing is kept, and nothing said to be, where no session is pinned.
+func TestReloadPinsNothingWithoutAPinnedSession(t *testing.T) {
+	opts := machine(t, "")
+	put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
+	reg, err := registry.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reg.Close()
+	if err := os.RemoveAll(filepath.Join(opts.UserDir, "hooks")); err != nil {
+		t.Fatal(err)
+	}
+	if changed := reload(t, reg); len(changed.Pinned) != 0 || len(changed.Removed) != 1 {
+		t.Errorf("%+v", changed)
+	}
+}
