@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -212,4 +213,109 @@ func TestReloadChangesHowManyRunInTheBackground(t *testing.T) {
 	await(2)
 	close(end)
 	await(0)
+}
+
+// Results wait for a reader of Async; what is over is dropped and counted.
+func TestResultsThatNobodyReadsAreDroppedAndCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only()
+		opts.MaxAsync = 300
+		reg := open(t, opts)
+		on(t, reg, "a", answer(nil), async)
+		dispatch(t, reg, bash("ls"))
+		synctest.Wait()
+		results := reg.Async() // from now on
+		for range 300 {
+			dispatch(t, reg, bash("ls"))
+		}
+		synctest.Wait()
+		if reg.Dropped() != 300-256 {
+			t.Errorf("%d dropped", reg.Dropped())
+		}
+		if err := reg.Close(); err != nil {
+			t.Error(err)
+		}
+		n := 0
+		for range results {
+			n++
+		}
+		if n != 256 {
+			t.Errorf("%d waited", n)
+		}
+		if _, open := <-reg.Async(); open {
+			t.Error("a closed registry has results")
+		}
+	})
+}
+
+func TestAsyncOfAClosedRegistryIsClosed(t *testing.T) {
+	reg := open(t, only())
+	if err := reg.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case _, open := <-reg.Async():
+		if open {
+			t.Error("a closed registry has results")
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("whoever reads its results waits for ever")
+	}
+}
+
+// A function of the host that hangs costs results, and Close a few seconds.
+func TestOnAsyncThatHangsDropsResultsAndDelaysCloseALittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only()
+		release := make(chan struct{})
+		defer synctest.Wait()
+		defer close(release)
+		hang := func() { <-release }
+		opts.MaxAsync, opts.DrainTimeout = 100, time.Second
+		opts.OnAsync = func(registry.AsyncResult) { hang() }
+		reg := open(t, opts)
+		on(t, reg, "a", answer(nil), async)
+		for range 64 {
+			dispatch(t, reg, bash("ls"))
+		}
+		time.Sleep(time.Minute)
+		if reg.Dropped() != 0 {
+			t.Errorf("%d are dropped: each was handed over", reg.Dropped())
+		}
+		dispatch(t, reg, bash("ls"))
+		synctest.Wait()
+		if reg.Dropped() != 1 {
+			t.Errorf("%d are dropped, want the one that was not handed over", reg.Dropped())
+		}
+		opts.Recorder = hostileRecorder{hang}
+		reg = open(t, opts)
+		on(t, reg, "hangs", func(context.Context, hook.PreToolUse) (*hook.Output, error) { hang(); return nil, nil }, async)
+		dispatch(t, reg, bash("ls"))
+		time.Sleep(10 * time.Second)
+		start := time.Now()
+		err := reg.Close()
+		if took := time.Since(start); took != 4*time.Second || err == nil ||
+			!strings.Contains(err.Error(), "1 background hooks were not done after 1s") || !strings.Contains(err.Error(), "still run 3s after") {
+			t.Errorf("%v after %s", err, took)
+		}
+	})
+}
+
+func TestHandoffWithoutATimeLimitHasThatOfItsProtocol(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := open(t, only())
+		results := reg.Async()
+		on(t, reg, "a", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			return &hook.Output{Handoff: &hook.Handoff{Wait: func(ctx context.Context) (*hook.Output, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}}}, nil
+		}, within(time.Second))
+		start := time.Now()
+		dispatch(t, reg, bash("ls"))
+		a := <-results
+		if took := time.Since(start); took != dialect.HandoffTimeout || a.Result.Failure != hook.FailureTimeout || a.Result.Elapsed != took {
+			t.Errorf("%s after %s: %+v", a.Result.Failure, took, a.Result)
+		}
+	})
 }

@@ -99,7 +99,7 @@ func TestStateLeavesOutWhatIsUnderWay(t *testing.T) {
 		reg := open(t, only())
 		end := make(chan struct{})
 		on(t, reg, "first", func(context.Context, hook.PreToolUse) (*hook.Output, error) { <-end; return nil, nil }, once)
-		go dispatch(t, reg, inSession("s"))
+		go func() { _, _ = reg.Dispatch(t.Context(), inSession("s")) }()
 		synctest.Wait()
 		if s := reg.State(); len(s.Once) != 0 {
 			t.Errorf("under way: %+v", s)
