@@ -113,21 +113,28 @@ func (x *eventIndex) find(subject string) []*entry {
 	return found
 }
 
-// search asks the matchers. It is not sure where one of them could not tell,
-// which for a hook that can block counts as a match.
+// takes asks the matcher whether the hook is about a subject. It is not sure where
+// the matcher could not tell, which for a hook that can block counts as a match. A
+// matcher that cannot be used is about everything: the hook leaves a result that
+// says so.
+func (e *entry) takes(subject string) (ok, sure bool) {
+	ok, err := e.matcher.Match(subject)
+	switch {
+	case err != nil:
+		return hook.Info(e.event).Block != hook.BlockNothing, false
+	case e.matcher.Valid() != nil:
+		return true, true
+	}
+	return ok, true
+}
+
+// search asks the matchers, and says whether all of them were sure.
 func (x *eventIndex) search(subject string) (found []*entry, sure bool) {
 	sure = true
 	at := append(slices.Clone(x.every), x.names[subject]...)
 	for _, i := range x.tested {
-		e := x.all[i]
-		ok, err := e.matcher.Match(subject)
-		if err != nil {
-			sure = false
-			ok = hook.Info(e.event).Block != hook.BlockNothing
-		}
-		if e.matcher.Valid() != nil {
-			ok = true // it leaves a result that says so
-		}
+		ok, certain := x.all[i].takes(subject)
+		sure = sure && certain
 		if ok {
 			at = append(at, i)
 		}

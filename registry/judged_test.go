@@ -228,18 +228,21 @@ func TestRewriterThatTheRewrittenInputConcernsMayRewriteIt(t *testing.T) {
 }
 
 func TestInputThatDoesNotSettleIsDenied(t *testing.T) {
-	reg := open(t, only())
-	for i, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-		from, to := strings.Repeat("x", i+1), strings.Repeat("x", i+2)
-		on(t, reg, name, into(to), withIf("Bash("+from+")"))
-	}
-	out := dispatch(t, reg, bash("x"))
-	if out.Verdict != hook.Deny || out.UpdatedInput != nil || !strings.Contains(out.Reason, "again and again") {
-		t.Errorf("%v %q %v", out.Verdict, out.Reason, ids(out))
-	}
-	for _, r := range out.Results {
-		if r.Status == "" {
-			t.Errorf("%s left no result", r.Hook.ID)
+	for _, rewriters := range []int{4, 5, 8} {
+		reg := open(t, only())
+		for i := range rewriters {
+			from, to := strings.Repeat("x", i+1), strings.Repeat("x", i+2)
+			on(t, reg, string(rune('a'+i)), into(to), withIf("Bash("+from+")"))
+		}
+		out := dispatch(t, reg, bash("x"))
+		if settles := rewriters == 4; settles && (out.Verdict != hook.NoOpinion || commandOf(t, out.UpdatedInput) != "xxxxx") ||
+			!settles && (out.Verdict != hook.Deny || out.UpdatedInput != nil || !strings.Contains(out.Reason, "again and again")) {
+			t.Errorf("%d: %v %q %v", rewriters, out.Verdict, out.Reason, ids(out))
+		}
+		for i, r := range out.Results {
+			if want := map[bool]hook.Status{true: hook.StatusSuccess, false: hook.StatusFailed}[i < 4]; r.Status != want {
+				t.Errorf("%d: %s %s, want %s", rewriters, r.Hook.ID, r.Status, want)
+			}
 		}
 	}
 }

@@ -2,8 +2,14 @@ package registry_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
@@ -98,4 +104,60 @@ func TestRecorderGetsTheEventAsTheHostGaveItAndWhyNothingWasDecided(t *testing.T
 	if r := k.records[1]; r.Err == nil || r.Outcome != nil {
 		t.Errorf("got %+v", r)
 	}
+}
+
+// A record says all of a dispatch or a background result that a journal keeps.
+// The names of runs sort by time.
+func TestRecordSaysWhoAskedWhatWhenAndForHowLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		opts := only()
+		opts.Recorder = k
+		reg := open(t, opts)
+		slow := func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			time.Sleep(2 * time.Second)
+			return nil, nil
+		}
+		on(t, reg, "decides", slow)
+		on(t, reg, "later", slow, async)
+		in := inSession("s")
+		in.Cwd = "/elsewhere"
+		began, env := time.Now(), []string{"WHO=alice"}
+		payload, _ := hook.Encode(in, in.Base)
+		out, err := reg.Dispatch(registry.WithCaller(t.Context(), registry.Caller{Env: env}), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		whole := hook.Record{Run: out.Run, Time: began, Elapsed: 2 * time.Second, Workspace: reg.Workspace(), Event: hook.EventPreToolUse,
+			Base: in.Base, Tool: "Bash", Env: env, Payload: payload, Outcome: out}
+		later := whole
+		later.Payload, later.Outcome = nil, nil
+		opt := cmp.Options{cmpopts.IgnoreFields(hook.Record{}, "Background"), cmp.Comparer(func(a, b *hook.Outcome) bool { return a == b })}
+		slices.SortFunc(k.records, func(a, b hook.Record) int { return len(b.Payload) - len(a.Payload) })
+		if diff := cmp.Diff([]hook.Record{whole, later}, k.records, opt); diff != "" || k.records[1].Background == nil || k.records[0].Background != nil {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		in.Cwd = ""
+		time.Sleep(time.Second)
+		if second := dispatch(t, reg, in); second.Run <= out.Run || len(second.Run) != len(out.Run) {
+			t.Errorf("%q comes after %q", second.Run, out.Run)
+		}
+		synctest.Wait()
+		for _, r := range k.records[2:] {
+			if r.Base.Cwd != reg.Workspace() {
+				t.Errorf("the working directory that the host left out is %q", r.Base.Cwd)
+			}
+		}
+		if err := registry.On(reg, "quick", func(context.Context, hook.Stop) (*hook.Output, error) { return nil, nil }); err != nil {
+			t.Fatal(err)
+		}
+		names := make(map[string]bool)
+		for range 200 { // at one time
+			names[dispatch(t, reg, hook.Stop{}).Run] = true
+		}
+		if len(names) != 200 {
+			t.Errorf("%d names of 200 runs", len(names))
+		}
+	})
 }

@@ -29,8 +29,7 @@ func (s *sessionHooks) join(found []*entry, in hook.Input) []*entry {
 		}
 	} else {
 		for _, e := range s.hooks[in.Common().SessionID] {
-			ok, err := e.matcher.Match(hook.Subject(in))
-			if e.event == in.Event() && (ok || err != nil) {
+			if ok, _ := e.takes(hook.Subject(in)); ok && e.event == in.Event() {
 				more = append(more, e)
 			}
 		}

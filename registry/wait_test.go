@@ -1,0 +1,157 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// Events of one tool call wait for each other also if they come one by one, and
+// one that gives up frees its place. Other sessions and calls wait for nothing.
+func TestEventsOfOneToolCallWaitInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := open(t, only())
+		var now, most atomic.Int32
+		on(t, reg, "slow", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			time.Sleep(time.Second)
+			return nil, nil
+		})
+		start := time.Now()
+		var all sync.WaitGroup
+		call := func(after time.Duration, session, id string, limit, want time.Duration) {
+			all.Go(func() {
+				time.Sleep(after)
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				defer cancel()
+				in := inSession(session)
+				in.ToolUseID = id
+				_, err := reg.Dispatch(ctx, in)
+				if gaveUp := limit < time.Hour; gaveUp != errors.Is(err, context.DeadlineExceeded) || !gaveUp && err != nil || time.Since(start) != want {
+					t.Errorf("%s %s after %s: %v at %s, want the end at %s", session, id, after, err, time.Since(start), want)
+				}
+			})
+		}
+		const ms = time.Millisecond
+		call(0, "s", "a", time.Hour, time.Second)
+		call(100*ms, "s", "a", 200*ms, 300*ms) // waits in vain
+		call(400*ms, "s", "a", time.Hour, 2*time.Second)
+		call(1500*ms, "s", "a", time.Hour, 3*time.Second) // when the first one is over, and the next runs
+		call(2500*ms, "s", "a", time.Hour, 4*time.Second)
+		all.Wait()
+		if most.Load() != 1 {
+			t.Errorf("%d at once", most.Load())
+		}
+		start = time.Now()
+		for _, free := range [][2]string{{"s", "a"}, {"other", "a"}, {"s", "b"}, {"s", ""}, {"s", ""}} {
+			call(0, free[0], free[1], time.Hour, time.Second)
+		}
+		all.Wait()
+		if most.Load() != 5 {
+			t.Errorf("%d of five at once", most.Load())
+		}
+	})
+}
+
+// Where no place is free, a hook waits no longer than its caller does.
+func TestHookThatWaitsForAPlaceLeavesWithItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only()
+		opts.MaxParallel = 1
+		k := &kept{}
+		opts.Recorder = k
+		reg := open(t, opts)
+		ran := 0
+		on(t, reg, "a-slow", func(context.Context, hook.PreToolUse) (*hook.Output, error) { time.Sleep(time.Minute); return nil, nil })
+		on(t, reg, "b-waits", func(context.Context, hook.PreToolUse) (*hook.Output, error) { ran++; return nil, nil })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		if _, err := reg.Dispatch(ctx, bash("ls")); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+		if ran > 1 {
+			t.Errorf("it ran %d times", ran)
+		}
+		time.Sleep(time.Hour)
+		if out := dispatch(t, reg, hook.PreToolUse{ToolName: "Bash"}); len(out.Results) != 2 {
+			t.Errorf("the place is not free any more: %v", ids(out))
+		}
+	})
+}
+
+// A matcher that takes too long to tell is about what a hook can block, and about
+// nothing that it cannot. Nothing of it is remembered.
+func TestMatcherThatCannotTellCountsForWhatCanBlock(t *testing.T) {
+	const slow = `(?=a)b`
+	subject := strings.Repeat("a", 1<<16) // longer than what an expression with a look-ahead is asked about
+	for _, session := range []bool{false, true} {
+		reg := open(t, only())
+		h := func(event hook.Event) *hook.Hook {
+			return &hook.Hook{Name: "a", Event: event, Matcher: slow,
+				Handler: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil })}
+		}
+		for _, event := range []hook.Event{hook.EventPreToolUse, hook.EventNotification} {
+			register := reg.Register
+			if session {
+				register = func(h *hook.Hook) error { return reg.RegisterSession("s", h) }
+			}
+			if err := register(h(event)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		base := hook.Base{SessionID: "s"}
+		for range 2 {
+			if out := dispatch(t, reg, hook.PreToolUse{Base: base, ToolName: subject}); len(out.Results) != 1 || out.Results[0].Status != hook.StatusSuccess {
+				t.Errorf("session %v: before a tool: %v", session, ids(out))
+			}
+			if out := dispatch(t, reg, hook.Notification{Base: base, NotificationType: subject}); len(out.Results) != 0 {
+				t.Errorf("session %v: a notification: %v", session, ids(out))
+			}
+		}
+	}
+}
+
+// A matcher that cannot be used leaves a result for each event, whoever
+// registered the hook; one that takes another subject leaves none.
+func TestMatcherThatCannotBeUsedLeavesAResult(t *testing.T) {
+	reg := open(t, only(tree(t, "-- f/HOOK.md --\n+++\nevent = \"PreToolUse\"\nmatcher = \"Ba(sh\"\ncommand = \"true\"\n+++\n")))
+	wrong := func(h *hook.Hook) { h.Matcher = "Ba(sh" }
+	on(t, reg, "g", answer(nil), wrong)
+	if err := registry.OnSession(reg, "s", "h", answer(nil), wrong); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"dir/f skipped invalid", "session/h skipped invalid", "in-process/g skipped invalid"}
+	if diff := cmp.Diff(want, ids(dispatch(t, reg, inSession("s")))); diff != "" {
+		t.Error(diff)
+	}
+	if out := dispatch(t, reg, hook.Stop{Base: hook.Base{SessionID: "s"}}); len(out.Results) != 0 {
+		t.Errorf("another event: %v", ids(out))
+	}
+}
+
+// Hooks of a session are selected as all others are, and come in their order.
+func TestMatchersOfSessionHooksSelect(t *testing.T) {
+	reg := open(t, only())
+	for i, matcher := range []string{"Bash", "Write", "", "Bash|Edit", "B.*", "W.*"} {
+		if err := registry.OnSession(reg, "s", fmt.Sprint(i), answer(nil), func(h *hook.Hook) { h.Matcher = matcher }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"session/0 success", "session/2 success", "session/3 success", "session/4 success"}
+	if diff := cmp.Diff(want, ids(dispatch(t, reg, inSession("s")))); diff != "" {
+		t.Error(diff)
+	}
+}
