@@ -3,9 +3,16 @@ package registry_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tenterhook/tenterhook/examples/hooks"
+	"github.com/tenterhook/tenterhook/handler/rule"
+	"github.com/tenterhook/tenterhook/handler/rule/expr"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -122,5 +129,141 @@ reason = "No ls."
 	out, err := reg.Dispatch(t.Context(), bash("ls"))
 	if err != nil || out.Verdict != hook.Deny || out.Reason != "No rm." || len(out.Results) != 2 {
 		t.Errorf("%v %+v", err, out)
+	}
+}
+
+// ruleHost has rules that are judged one way each for `git push`.
+func ruleHost(t *testing.T) *registry.Registry {
+	t.Helper()
+	opts := only(tree(t, `
+-- a-denies/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+if = "Bash(git *)"
+decision = "deny"
+reason = "No git."
++++
+-- b-unless/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+if = "Bash(git *)"
+unless = "Bash(git push)"
+decision = "deny"
+reason = "x"
++++
+-- c-if/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+if = "Bash(rm *)"
+decision = "deny"
+reason = "x"
++++
+-- d-fails/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+when = 'tool_input.none > 3'
+decision = "deny"
+reason = "x"
++++
+-- e-broken/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+when = 'tool_input.('
+decision = "deny"
+reason = "x"
++++
+-- f-wrong/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+decision = "maybe"
+reason = "x"
++++
+-- g-every/HOOK.md --
++++
+event = "PreToolUse"
+type = "rule"
+decision = "warn"
+reason = "x"
++++
+`))
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindRule: rule.New(rule.Options{Compile: expr.Compile})}
+	return open(t, opts)
+}
+
+// Select says of each rule what a dispatch finds, and lists what was seen.
+func TestSelectionOfRulesIsWhatADispatchFinds(t *testing.T) {
+	reg := ruleHost(t)
+	in := bash("git push")
+	results := make(map[string]hook.Result)
+	for _, r := range dispatch(t, reg, in).Results {
+		results[r.Hook.Name] = r
+	}
+	var got []string
+	selection := reg.Select(in)
+	for _, s := range selection.Selected {
+		got = append(got, fmt.Sprintf("%s by %s, %s %s", s.Hook.Name, s.By, results[s.Hook.Name].Status, results[s.Hook.Name].Failure))
+	}
+	for _, s := range selection.Skipped() {
+		got = append(got, fmt.Sprintf("%s not: %s: %s, %s", s.Hook.Name, s.Why, s.Detail, results[s.Hook.Name].Failure))
+	}
+	want := []string{
+		"a-denies by every PreToolUse; if `Bash(git *)`: `git push`, blocked ",
+		"d-fails by every PreToolUse; when `tool_input.none > 3` has no value: no such key: none, failed expression",
+		"g-every by every PreToolUse, success ",
+		"b-unless not: if: its condition if does not hold: no rule matches, ",
+		"c-if not: if: its condition if does not hold: no rule matches, ",
+		"e-broken not: invalid: line 4, column 20: when: syntax error: no viable alternative at input '.(', invalid",
+		`f-wrong not: invalid: decision: expected one of deny, ask, allow, warn, context, rewrite, got "maybe", invalid`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	states := make(map[string]hook.State)
+	for _, l := range reg.List() {
+		states[l.Hook.Name] = l.State
+	}
+	for name, want := range map[string]hook.State{"a-denies": hook.StateReady, "d-fails": hook.StateReady, "e-broken": hook.StateInvalid, "f-wrong": hook.StateInvalid} {
+		if states[name] != want {
+			t.Errorf("%s is %s", name, states[name])
+		}
+	}
+}
+
+// A rule that runs once is judged once in a session, if it did not refuse.
+func TestRuleRunsOnce(t *testing.T) {
+	for decision, again := range map[string]bool{"warn": false, "deny": true} {
+		reg := open(t, only(tree(t, "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nonce = true\ndecision = \""+decision+"\"\nreason = \"x\"\n+++\n")))
+		for session, first := range map[string]bool{"s": true, "other": true} {
+			for range 3 {
+				if got := len(dispatch(t, reg, inSession(session)).Results); got == 1 != (first || again) {
+					t.Errorf("%s in %s, first %v: %d results", decision, session, first, got)
+				}
+				first = false
+			}
+		}
+	}
+}
+
+// Of two dispatches at once that ask a rule that runs once, one has its answer.
+func TestRuleRunsOnceUnderConcurrentDispatches(t *testing.T) {
+	reg := open(t, only(tree(t, "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nonce = true\ndecision = \"warn\"\nreason = \"x\"\n+++\n")))
+	var answered atomic.Int32
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if out, err := reg.Dispatch(t.Context(), inSession("s")); err == nil && len(out.SystemMessages) == 1 {
+				answered.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if answered.Load() != 1 {
+		t.Errorf("%d dispatches have its answer", answered.Load())
 	}
 }

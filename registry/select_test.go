@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,6 +82,79 @@ type = "plugin"
 	wantResults := []string{"dir/a-runs success", "dir/e-off skipped", "dir/f-regex skipped invalid", "dir/g-kind skipped unsupported"}
 	if diff := cmp.Diff(wantResults, ids(out)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestSelectionAsJSONNamesHooksAndReasons(t *testing.T) {
+	reg := open(t, only())
+	for _, in := range []hook.Input{bash("ls"), hook.Stop{}} {
+		if text, err := json.Marshal(reg.Select(in)); err != nil || string(text) != fmt.Sprintf(`{"event":%q,"selected":[],"skipped":[]}`, in.Event()) {
+			t.Errorf("no hooks: %s, %v", text, err)
+		}
+	}
+	on(t, reg, "a", answer(nil), func(h *hook.Hook) { h.Matcher = "Bash" })
+	on(t, reg, "b", answer(nil), func(h *hook.Hook) { h.Matcher = "Write" })
+	text, err := json.Marshal(reg.Select(bash("ls")))
+	want := `{"event":"PreToolUse","selected":[{"hook":"in-process/a","by":"matcher \"Bash\" takes \"Bash\"","unbound":""}],` +
+		`"skipped":[{"hook":"in-process/b","why":"matcher","detail":"matcher \"Write\" does not take \"Bash\""}]}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// A hook that caused the event itself is skipped for its caller alone.
+func TestHookIsNotAskedAboutWhatItCausedItself(t *testing.T) {
+	reg := open(t, only())
+	on(t, reg, "a", answer(hook.Denied("no")))
+	on(t, reg, "b", answer(nil))
+	for caller, want := range map[string][]string{
+		"":                        {"in-process/a blocked", "in-process/b success"},
+		"in-process/a":            {"in-process/a skipped", "in-process/b success"},
+		"in-process/b,elsewhere":  {"in-process/a blocked", "in-process/b skipped"},
+		"elsewhere,in-process/a,": {"in-process/a skipped", "in-process/b success"},
+	} {
+		out, err := reg.Dispatch(registry.WithCaller(t.Context(), registry.Caller{Within: strings.Split(caller, ",")}), bash("ls"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, ids(out)); diff != "" {
+			t.Errorf("within %q: -want +got:\n%s", caller, diff)
+		}
+		for _, r := range out.Results {
+			if r.Status == hook.StatusSkipped && r.Reason != "within: it caused this event itself" {
+				t.Errorf("within %q: %q", caller, r.Reason)
+			}
+		}
+	}
+}
+
+// On an event without a subject a matcher is ignored, and hooks of another kind
+// than it takes are unsupported.
+func TestMatcherOfAnEventWithoutASubjectIsIgnored(t *testing.T) {
+	reg := open(t, only(tree(t, `
+-- a/HOOK.md --
++++
+event = "Stop"
+matcher = "Ba(sh"
+command = "true"
++++
+`)))
+	if err := reg.Register(&hook.Hook{Name: "b", Kind: hook.KindHTTP, Event: hook.EventSessionStart, Handler: hook.HandlerFunc(nil)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range reg.Diagnostics() {
+		if d.Code == "matcher_invalid" {
+			t.Errorf("%v", d)
+		}
+	}
+	if diff := cmp.Diff([]string{"dir/a success"}, ids(dispatch(t, reg, hook.Stop{}))); diff != "" {
+		t.Error(diff)
+	}
+	if s := reg.Select(hook.Stop{}); len(s.Selected) != 1 || s.Selected[0].By != "every Stop" {
+		t.Errorf("%+v", s.Selected)
+	}
+	if l := state(t, reg, "in-process/b"); l.State != hook.StateUnsupported || l.Why != "SessionStart takes no http hooks" {
+		t.Errorf("%s %q", l.State, l.Why)
 	}
 }
 
@@ -177,6 +251,27 @@ func TestNoHooksSkipsAllButInProcessOnes(t *testing.T) {
 	out := dispatch(t, reg, bash("ls"))
 	if diff := cmp.Diff([]string{"dir/a skipped", "in-process/inside success"}, ids(out)); diff != "" || out.Verdict != hook.Ask {
 		t.Errorf("%v %s", out.Verdict, diff)
+	}
+}
+
+func TestNonInteractiveHostRefusesEachKindThatNeedsAPerson(t *testing.T) {
+	for _, interactive := range []bool{false, true} {
+		opts := only()
+		opts.NonInteractive = !interactive
+		reg := open(t, opts)
+		for _, kind := range append(hook.Kinds(), hook.KindFunction, hook.KindCallback) {
+			h := &hook.Hook{Name: string(kind), Kind: kind, Event: hook.EventPreToolUse,
+				Handler: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil }),
+				Params:  hook.Params{"decision": []byte(`"warn"`), "reason": []byte(`"x"`)}}
+			if err := reg.Register(h); err != nil {
+				t.Fatal(err)
+			}
+			person := kind == hook.KindPrompt || kind == hook.KindAgent || kind == hook.KindFunction
+			want := map[bool]hook.State{true: hook.StateUnsupported, false: hook.StateReady}[person && !interactive]
+			if l := state(t, reg, "in-process/"+h.Name); l.State != want || strings.HasSuffix(l.Why, "hooks need an interactive host") != (want != hook.StateReady) {
+				t.Errorf("%s, interactive %v: %s %q", kind, interactive, l.State, l.Why)
+			}
+		}
 	}
 }
 

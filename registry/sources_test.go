@@ -228,6 +228,8 @@ func TestDedupeRunsTheLastTwinInTheFirstsPlace(t *testing.T) {
 		{"the first in the background", same + `, "async": true`, same, last},
 		{"another environment", same, same + `, "env": {"A": "1"}`, both},
 		{"one that cannot run here", same, same + `, "requires": {"bins": ["no-such-program"]}`, []string{"claude success", "own skipped ineligible"}},
+		{"both in the background", same + `, "async": true`, same + `, "async": true, "timeout": 3`, []string{"own async", "claude skipped"}},
+		{"both wake", same + `, "asyncRewake": true`, same + `, "asyncRewake": true, "timeout": 3`, []string{"own async", "claude skipped"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -246,7 +248,7 @@ func TestDedupeRunsTheLastTwinInTheFirstsPlace(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 			for _, r := range out.Results {
-				if r.Status == hook.StatusSkipped && r.Failure == "" && (!strings.HasPrefix(r.Reason, "duplicate: ") || !strings.Contains(r.Reason, "settings.json:1")) {
+				if r.Status == hook.StatusSkipped && r.Failure == "" && !strings.HasPrefix(r.Reason, "disabled: ") && (!strings.HasPrefix(r.Reason, "duplicate: ") || !strings.Contains(r.Reason, "settings.json:1")) {
 					t.Errorf("the drop does not name the twin: %q", r.Reason)
 				}
 			}
@@ -294,6 +296,49 @@ func TestUnapprovedTwinTakesNoPlace(t *testing.T) {
 	want := []string{"user/settings.json:PreToolUse[0].0 blocked", "project/settings.json:PreToolUse[0].0 skipped untrusted"}
 	if diff := cmp.Diff(want, ids(dispatch(t, open(t, opts), bash("ls")))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// The first of two that are the same is switched off: it takes no place.
+func TestTwinThatIsSwitchedOffTakesNoPlace(t *testing.T) {
+	for off, want := range map[string][]string{
+		"user/claude/settings.json:PreToolUse[0].0": {"skipped", "blocked"},
+		"user/settings.json:PreToolUse[0].0":        {"blocked", "skipped"},
+	} {
+		opts := machine(t, "")
+		opts.Compat = []string{"claude"}
+		write(t, filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude", "settings.json"), entry(`"command": "exit 2"`))
+		write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "exit 2"`))
+		write(t, filepath.Join(opts.UserDir, "settings.toml"), `disabled = ["`+off+`"]`)
+		var got []string
+		for _, r := range dispatch(t, open(t, opts), bash("ls")).Results {
+			got = append(got, string(r.Status))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", off, diff)
+		}
+	}
+}
+
+// Three of one command: one runs, and blocks on failure if any of them does.
+func TestDedupeHoldsTheStricterPolicyOfMany(t *testing.T) {
+	for i := range 4 {
+		opts := machine(t, "")
+		opts.Compat = []string{"claude"}
+		policy := func(of int) string {
+			if of == i {
+				return `"command": "exit 3", "onFailure": "block"`
+			}
+			return `"command": "exit 3"`
+		}
+		write(t, filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude", "settings.json"), entry(policy(0)))
+		write(t, filepath.Join(opts.UserDir, "settings.json"), entry(policy(1)))
+		write(t, filepath.Join(opts.UserDir, "settings.toml"), "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"exit 3\"\n"+
+			map[bool]string{true: "on_failure = \"block\"\n"}[i == 2])
+		out := dispatch(t, open(t, opts), bash("ls"))
+		if blocks := i < 3; len(out.Results) != 3 || len(out.Failures()) != 1 || (out.Verdict == hook.Deny) != blocks {
+			t.Errorf("policy of %d: %v %v", i, out.Verdict, ids(out))
+		}
 	}
 }
 
