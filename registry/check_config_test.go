@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -123,5 +124,172 @@ func TestF1CheckOfWhatIsNoFileDoesNotHang(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"0 files, 0 hooks", "settings.json:0 unreadable"}, check(t, filepath.Join(dir, "w"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A path is a manifest, its folder, or a folder of such folders; what is wrong
+// with a hook stands in the report with its line, and that it blocks.
+func TestCheckOfManifestsSaysWhatIsWrongAndWhatFollows(t *testing.T) {
+	dir := tree(t, strings.Replace(`
+-- good/HOOK.md --
++++
+event = "PreToolUse"
+command = "true"
++++
+-- several/HOOK.md --
++++
+events = ["PreToolUse", "Stop"]
+command = "true"
++++
+-- matcher/HOOK.md --
++++
+event = "PreToolUse"
+matcher = "Ba(sh"
+command = "true"
++++
+-- late/HOOK.md --
++++
+event = "PreToolUse"
+matcher = '(?=LONG)'
+command = "true"
++++
+-- needs/HOOK.md --
++++
+event = "PreToolUse"
+command = "true"
+[requires]
+bins = ["no-such-program"]
++++
+-- guards/HOOK.md --
++++
+event = "PreToolUse"
+command = "true"
+on_failure = "block"
+[requires]
+bins = ["no-such-program"]
++++
+-- kind/HOOK.md --
++++
+event = "PreToolUse"
+type = "prompt"
+prompt = "p"
++++
+-- broken/HOOK.md --
++++
+event = 
++++
+-- empty/none.txt --
+`, "LONG", strings.Repeat("a", 5000), 1))
+	const blocks = " and blocks every PreToolUse that it concerns"
+	for path, want := range map[string][]string{
+		"good":            {"1 1"},
+		"good/HOOK.md":    {"1 1"},
+		"several/HOOK.md": {"1 2"},
+		"matcher":         {"1 1", "error matcher_invalid"},
+		"late":            {"1 1", "error matcher_invalid"},
+		"needs":           {"1 1", "warning ineligible it cannot run: needs no-such-program on PATH: not found"},
+		"guards":          {"1 1", "error ineligible it cannot run" + blocks + ": needs no-such-program on PATH: not found"},
+		"kind":            {"1 1", "warning unsupported it cannot run: nothing here runs prompt hooks"},
+		"broken":          {"1 0", "error syntax"},
+		"none":            {"0 0", "error unreadable it cannot be read: no such file or directory"},
+		"empty/none.txt":  {"1 0", "error no_frontmatter"},
+	} {
+		full := filepath.Join(dir, path)
+		report, err := registry.Check(t.Context(), only(), full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{fmt.Sprint(report.Files, " ", report.Hooks)}
+		for _, d := range report.Diagnostics {
+			line := string(d.Severity) + " " + d.Code
+			if len(want) > 1 && len(strings.Fields(want[1])) > 2 {
+				line += " " + strings.SplitN(d.Message, ",", 2)[0]
+			}
+			got = append(got, line)
+			if file := strings.TrimSuffix(full, "/HOOK.md"); !strings.HasPrefix(d.Path, file) {
+				t.Errorf("%s: %s is about %s", path, d.Code, d.Path)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", path, diff)
+		}
+	}
+	if report, err := registry.Check(t.Context(), only(), dir); err != nil || report.Files != 8 || report.Hooks != 8 {
+		t.Errorf("the folder: %+v, %v", report, err)
+	}
+}
+
+func TestCheckOfAllScopesCountsFilesAndHooks(t *testing.T) {
+	dir := tree(t, `
+-- a/HOOK.md --
++++
+events = ["PreToolUse", "Stop"]
+command = "true"
++++
+-- b/HOOK.md --
++++
+event = "PreToolUse"
+command = 5
++++
+-- settings.json --
+{"hooks": `+stopHook+`}
+`)
+	report, err := registry.Check(t.Context(), only(dir))
+	if err != nil || report.Files != 3 || report.Hooks != 3 || report.Workspace == "" || !hook.HasErrors(report.Diagnostics) {
+		t.Errorf("%+v, %v", report, err)
+	}
+	opts := only(dir)
+	opts.Compat = []string{"nobody's"}
+	for _, paths := range [][]string{nil, {dir}} {
+		if _, err := registry.Check(t.Context(), opts, paths...); err == nil {
+			t.Errorf("%v: a product that nobody knows is no error", paths)
+		}
+	}
+}
+
+// What stands twice is said once, also where one file leads to another.
+func TestCheckSaysOnceWhatTwoPathsLeadTo(t *testing.T) {
+	dir := tree(t, `
+-- p/.claude-plugin/plugin.json --
+{"name": "p", "hooks": ["./hooks/hooks.json", "./hooks/hooks.json"]}
+-- p/hooks/hooks.json --
+{"hooks": {"PreToolUse": [{"matcher": "Ba(sh", "hooks": [{"type": "command", "command": "true"}]}]}}
+`)
+	p := filepath.Join(dir, "p")
+	if diff := cmp.Diff([]string{"2 files, 1 hooks", "hooks.json:1 matcher_invalid"}, check(t, p)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"4 files, 2 hooks", "hooks.json:1 matcher_invalid"}, check(t, p, p)); diff != "" {
+		t.Errorf("twice: -want +got:\n%s", diff)
+	}
+}
+
+// checker notes where it was asked to look.
+type checker struct {
+	hook.HandlerFunc
+	dirs []string
+}
+
+func (c *checker) Check(call *hook.Call) []hook.Diagnostic {
+	c.dirs = append(c.dirs, call.ProjectDir+" "+call.Dir)
+	return nil
+}
+
+// A file is checked in the project that it lies in; one of the home directory in
+// the workspace.
+func TestCheckLooksInTheProjectOfAFile(t *testing.T) {
+	dir := tree(t, "-- w/.claude/settings.json --\n{\"hooks\": "+stopHook+"}\n-- home/.claude/settings.json --\n{\"hooks\": "+stopHook+"}\n-- plain/settings.json --\n{\"hooks\": "+stopHook+"}\n")
+	here := t.TempDir()
+	for path, want := range map[string]string{"w/.claude/settings.json": filepath.Join(dir, "w"), "home/.claude/settings.json": here, "plain/settings.json": here} {
+		c := &checker{}
+		opts := only()
+		opts.Workspace, opts.Env = here, []string{"HOME=" + filepath.Join(dir, "home")}
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindCommand: c}
+		if _, err := registry.Check(t.Context(), opts, filepath.Join(dir, path)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{want + " " + want}, c.dirs); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", path, diff)
+		}
 	}
 }

@@ -120,10 +120,10 @@ func (x *eventIndex) find(subject string) []*entry {
 func (e *entry) takes(subject string) (ok, sure bool) {
 	ok, err := e.matcher.Match(subject)
 	switch {
-	case err != nil:
-		return hook.Info(e.event).Block != hook.BlockNothing, false
 	case e.matcher.Valid() != nil:
 		return true, true
+	case err != nil:
+		return hook.Info(e.event).Block != hook.BlockNothing, false
 	}
 	return ok, true
 }

@@ -125,20 +125,33 @@ func TestMatcherThatCannotTellCountsForWhatCanBlock(t *testing.T) {
 }
 
 // A matcher that cannot be used leaves a result for each event, whoever
-// registered the hook; one that takes another subject leaves none.
+// registered the hook. One that no regular expression can have shows at once, one
+// that is too long when it is first used.
 func TestMatcherThatCannotBeUsedLeavesAResult(t *testing.T) {
-	reg := open(t, only(tree(t, "-- f/HOOK.md --\n+++\nevent = \"PreToolUse\"\nmatcher = \"Ba(sh\"\ncommand = \"true\"\n+++\n")))
-	wrong := func(h *hook.Hook) { h.Matcher = "Ba(sh" }
-	on(t, reg, "g", answer(nil), wrong)
-	if err := registry.OnSession(reg, "s", "h", answer(nil), wrong); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"dir/f skipped invalid", "session/h skipped invalid", "in-process/g skipped invalid"}
-	if diff := cmp.Diff(want, ids(dispatch(t, reg, inSession("s")))); diff != "" {
-		t.Error(diff)
-	}
-	if out := dispatch(t, reg, hook.Stop{Base: hook.Base{SessionID: "s"}}); len(out.Results) != 0 {
-		t.Errorf("another event: %v", ids(out))
+	for _, pattern := range []string{"Ba(sh", "(?=" + strings.Repeat("a", 5000) + ")"} {
+		for _, event := range []hook.Event{hook.EventPreToolUse, hook.EventNotification} {
+			reg := open(t, only(tree(t, fmt.Sprintf("-- f/HOOK.md --\n+++\nevent = %q\nmatcher = %q\ncommand = \"true\"\n+++\n", event, pattern))))
+			h := hook.Hook{Name: "g", Event: event, Matcher: pattern, Handler: hook.HandlerFunc(nil)}
+			if err := errors.Join(reg.Register(&h), reg.RegisterSession("s", &h)); err != nil {
+				t.Fatal(err)
+			}
+			var in hook.Input = inSession("s")
+			if event == hook.EventNotification {
+				in = hook.Notification{Base: hook.Base{SessionID: "s"}, NotificationType: "x"}
+			}
+			want := []string{"dir/f skipped invalid", "session/g skipped invalid", "in-process/g skipped invalid"}
+			if diff := cmp.Diff(want, ids(dispatch(t, reg, in))); diff != "" {
+				t.Errorf("%.9s: %s", pattern, diff)
+			}
+			if out := dispatch(t, reg, hook.Stop{Base: hook.Base{SessionID: "s"}}); len(out.Results) != 0 {
+				t.Errorf("another event: %v", ids(out))
+			}
+			for _, l := range reg.List() {
+				if l.State != hook.StateInvalid {
+					t.Errorf("%s is listed as %s", l.Hook.ID, l.State)
+				}
+			}
+		}
 	}
 }
 
