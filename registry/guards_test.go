@@ -1,0 +1,197 @@
+package registry_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+)
+
+// Guards of the host judge as managed hooks do, and nothing switches them off but
+// the setting self_protection of whoever may say so.
+func TestNothingButSelfProtectionSwitchesTheHostsGuardsOff(t *testing.T) {
+	needsRoot(t)
+	const no, yes = "self_protection = false", "self_protection = true"
+	for name, tc := range map[string]struct {
+		settings map[hook.Scope]string
+		noHooks  bool
+		off      hook.Scope // whose word counts; 0 with on = nobody's
+		on       bool
+	}{
+		"nothing is said":                     {on: true},
+		"all hooks are off":                   {settings: map[hook.Scope]string{hook.ScopeManaged: "disable_all_hooks = true\nallow_no_hooks = true\ndisabled = [\"managed/protects\"]"}, noHooks: true, on: true},
+		"the user":                            {settings: map[hook.Scope]string{hook.ScopeUser: no}, off: hook.ScopeUser},
+		"managed":                             {settings: map[hook.Scope]string{hook.ScopeManaged: no}, off: hook.ScopeManaged},
+		"a named folder":                      {settings: map[hook.Scope]string{hook.ScopeDir: no}, off: hook.ScopeDir},
+		"the project":                         {settings: map[hook.Scope]string{hook.ScopeProject: no}, on: true},
+		"the local folder":                    {settings: map[hook.Scope]string{hook.ScopeLocal: no}, on: true},
+		"managed goes before the user":        {settings: map[hook.Scope]string{hook.ScopeManaged: yes, hook.ScopeUser: no}, on: true},
+		"managed says no, the user yes":       {settings: map[hook.Scope]string{hook.ScopeManaged: no, hook.ScopeUser: yes}, off: hook.ScopeManaged},
+		"a named folder goes before the user": {settings: map[hook.Scope]string{hook.ScopeDir: yes, hook.ScopeUser: no}, on: true},
+	} {
+		opts := everywhere(t, tc.settings)
+		opts.NoHooks = tc.noHooks
+		opts.Guards = []*hook.Hook{{Name: "protects", Event: hook.EventPreToolUse, Handler: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) {
+			return hook.Denied("hands off"), nil
+		})}}
+		reg := open(t, opts)
+		l := state(t, reg, "managed/protects")
+		out := dispatch(t, reg, bash("ls"))
+		if (out.Verdict == hook.Deny) != tc.on || (l.State == hook.StateReady) != tc.on || l.Hook.Scope != hook.ScopeManaged {
+			t.Errorf("%s: %v, %s %q", name, out.Verdict, l.State, l.Why)
+		}
+		if !tc.on {
+			file := map[hook.Scope]string{hook.ScopeManaged: opts.ManagedDir, hook.ScopeUser: opts.UserDir, hook.ScopeDir: opts.Dirs[0]}[tc.off]
+			if want := "it is switched off (self_protection in " + filepath.Join(file, "settings.toml") + ")"; l.Why != want {
+				t.Errorf("%s: %q, want %q", name, l.Why, want)
+			}
+		}
+	}
+}
+
+// A reload that changes self_protection reaches the guards, and those of other
+// scopes' settings do too.
+func TestReloadSwitchesTheHostsGuards(t *testing.T) {
+	opts := machine(t, "")
+	opts.Guards = []*hook.Hook{{Name: "protects", Event: hook.EventPreToolUse, Handler: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) {
+		return hook.Denied("hands off"), nil
+	})}}
+	file := filepath.Join(opts.UserDir, "settings.toml")
+	reg := open(t, opts)
+	for _, step := range []struct {
+		text string
+		want hook.Verdict
+	}{{"", hook.Deny}, {"self_protection = false", hook.NoOpinion}, {"self_protection = true", hook.Deny}} {
+		write(t, file, step.text)
+		reload(t, reg)
+		if out := dispatch(t, reg, bash("ls")); out.Verdict != step.want {
+			t.Errorf("%q: %v", step.text, out.Verdict)
+		}
+	}
+}
+
+// Every key of a workspace's settings that has no say is named, and IDs in a
+// bounded number.
+func TestWorkspaceIsToldOfEachKeyThatHasNoSay(t *testing.T) {
+	opts := machine(t, "")
+	var ids []string
+	for i := range 25 {
+		ids = append(ids, fmt.Sprintf("%q", fmt.Sprintf("user/h%02d", i)))
+	}
+	ids = append(ids, `"project/one"`, `"local/two"`)
+	text := `allow_managed_hooks_only = true
+allow_no_hooks = true
+allowed_http_hook_urls = []
+http_hook_allowed_env_vars = []
+allow_local_http_hook_targets = false
+max_async = 3
+self_protection = true
+default_on_failure = "continue"
+disabled = [` + strings.Join(ids, ", ") + `]
+[breaker]
+cooldown = 9
+[mcp_servers.a]
+command = "x"
+[model]
+model = "m"
+[journal]
+record = "off"
+`
+	for _, dir := range []string{"", "local"} {
+		write(t, filepath.Join(opts.Workspace, ".tenterhook", dir, "settings.toml"), text)
+		var keys []string
+		for _, d := range open(t, opts).Diagnostics() {
+			if d.Code == "setting_ignored" && filepath.Dir(d.Path) == filepath.Join(opts.Workspace, ".tenterhook", dir) {
+				keys = append(keys, strings.TrimSuffix(d.Message, " is ignored: a workspace has no say in it"))
+			}
+		}
+		want := []string{"allow_local_http_hook_targets", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "breaker", "http_hook_allowed_env_vars",
+			"journal", "max_async", "mcp_servers", "model", "self_protection"}
+		for i := range 20 {
+			want = append(want, fmt.Sprintf("disabled is ignored: a workspace can't switch user/h%02d off", i))
+		}
+		want = append(want, "disabled is ignored: a workspace can't switch 5 more hooks off")
+		if diff := cmp.Diff(want, keys); diff != "" {
+			t.Errorf("%q: -want +got:\n%s", dir, diff)
+		}
+	}
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.toml"), "disable_all_hooks = false\n")
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "local", "settings.toml"), "")
+	if notes := open(t, opts).Diagnostics(); has(notes, "setting_ignored", "") {
+		t.Errorf("nothing is ignored: %v", notes)
+	}
+}
+
+// IDs that no hook has are named with the nearest that one has, in a bounded
+// number.
+func TestDisabledIDsThatNoHookHasAreNamedInABoundedNumber(t *testing.T) {
+	for _, many := range []int{1, 20, 21, 30} {
+		opts := machine(t, "")
+		put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
+		list := []string{`"user/guard"`}
+		for i := range many {
+			list = append(list, fmt.Sprintf("%q", fmt.Sprintf("user/none-%02d", i)))
+		}
+		write(t, filepath.Join(opts.UserDir, "settings.toml"), "disabled = ["+strings.Join(list, ", ")+"]")
+		var said []hook.Diagnostic
+		for _, d := range open(t, opts).Diagnostics() {
+			if d.Code == "unknown_hook" {
+				said = append(said, d)
+			}
+		}
+		if len(said) != min(many, 21) || said[0].Message != `disabled: no hook has the ID "user/none-00"` || said[0].Hint != "`tenterhook list` shows the IDs" {
+			t.Fatalf("%d: %d diagnostics: %v", many, len(said), said)
+		}
+		last := said[len(said)-1].Message
+		if want := fmt.Sprintf("nor %d others that stand there", many-21); strings.Contains(last, "nor ") != (many > 20) || many > 20 && !strings.HasSuffix(last, want) {
+			t.Errorf("%d: %q", many, last)
+		}
+	}
+}
+
+// Lists of a reload are in order, whatever the order of loading.
+func TestReloadNamesWhatChangedInOrder(t *testing.T) {
+	opts := machine(t, "")
+	names := []string{"e", "b", "d", "a", "c"}
+	each := func(prefix, text string) {
+		for _, name := range names {
+			write(t, filepath.Join(opts.UserDir, "hooks", prefix+name, "HOOK.md"), text)
+		}
+	}
+	const good, other, broken = "+++\nevent = \"Stop\"\ncommand = \"true\"\n+++\n", "+++\nevent = \"Stop\"\ncommand = \"false\"\n+++\n", "+++\nevent = \n+++\n"
+	for _, prefix := range []string{"changed-", "kept-", "removed-"} {
+		each(prefix, good)
+	}
+	reg := open(t, opts)
+	each("added-", good)
+	each("changed-", other)
+	each("kept-", broken)
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(opts.UserDir, "hooks", "removed-"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := reload(t, reg)
+	for prefix, got := range map[string][]string{"added-": changed.Added, "changed-": changed.Changed, "kept-": changed.Kept, "removed-": changed.Removed} {
+		if !slices.IsSorted(got) || len(got) != len(names) || got[0] != "user/"+prefix+"a" {
+			t.Errorf("%s%v", prefix, got)
+		}
+	}
+	if !changed.Any() || (&registry.Reloaded{}).Any() {
+		t.Error("Any does not say whether anything changed")
+	}
+	for field, c := range map[string]*registry.Reloaded{"Added": {Added: names}, "Removed": {Removed: names}, "Changed": {Changed: names}, "Kept": {Kept: names},
+		"States": {States: []registry.StateChange{{}}}, "Settings": {Settings: true}} {
+		if !c.Any() {
+			t.Errorf("%s is no change", field)
+		}
+	}
+}
