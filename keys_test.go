@@ -155,6 +155,7 @@ var keyEffects = map[string]keyEffect{
 	"args":    {base: `command = "sh"`, with: `args = ["-c", "exit 2"]`, look: verdictOf, off: "none", on: "deny"},
 	"shell": {base: `command = '[ -n "$BASH_VERSION" ] && case :$SHELLOPTS: in *:posix:*) ;; *) exit 2;; esac; exit 0'`, with: `shell = "bash"`,
 		look: verdictOf, off: "none", on: "deny", needs: "bash"},
+	"cwd":   {base: `command = '[ -z "$HOOK_DIR" ] && [ "$PWD" = "$CLAUDE_PROJECT_DIR" ] && exit 2; exit 0'`, with: `cwd = "session"`, look: verdictOf, off: "none", on: "deny"},
 	"async": {base: deny, with: `async = true`, look: verdictOf, off: "deny", on: "none"},
 	"async_rewake": {base: `command = "echo M >&2; exit 2"`, with: `async_rewake = true`, without: `async = true`, off: "false", on: "true M",
 		look: func(h *keyHost) string {

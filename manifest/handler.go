@@ -14,7 +14,11 @@ var (
 	protocolWords = words(hook.Protocols())
 	policyWords   = []string{string(hook.FailureContinue), string(hook.FailureBlock)}
 	shellWords    = []string{"sh", "bash", "powershell"}
+	cwdWords      = []string{"hook", cwdSession}
 )
+
+// cwdSession is the value of cwd that starts a command in the session's directory.
+const cwdSession = "session"
 
 func words[T ~string](values []T) []string {
 	list := make([]string, len(values))
@@ -54,6 +58,9 @@ func (s section) handler(h *hook.Hook, from origin) {
 	}
 	h.Async, h.AsyncRewake = s.flag("async", false), s.flag("async_rewake", false)
 	h.Command = s.command()
+	if s.choice("cwd", cwdWords) == cwdSession {
+		h.Source.Dir = ""
+	}
 	if worker := s.flag("worker", false); h.Command != nil {
 		h.Command.Worker = worker
 	}

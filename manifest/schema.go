@@ -88,6 +88,8 @@ func schemaOf(key string) object {
 		return oneOf(protocolWords)
 	case "shell":
 		return oneOf(shellWords)
+	case "cwd":
+		return oneOf(cwdWords)
 	case "args":
 		return textsSchema
 	case "once", "rewrites", "enabled", "async", "async_rewake", "worker":

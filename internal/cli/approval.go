@@ -40,6 +40,9 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 	for _, f := range facts(seal.Approval().Definition) {
 		p.fact(f.name, f.value)
 	}
+	if h.Command != nil && h.Source.Dir == "" {
+		p.fact("starts in", "the session's directory")
+	}
 	unbound := unboundNote(seal.Unbound())
 	if unbound != "" {
 		p.line("  " + p.style.yellow(factText(unbound)))

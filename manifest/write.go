@@ -1,0 +1,236 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// Write returns the frontmatter of a HOOK.md that declares h, with its fences and
+// without the hook's name. A command without Source.Dir starts in the session's
+// directory. [Parse] reads the text as a hook that equals h, but for its name, its
+// ID, its source and a Syntax that is not [hook.SyntaxClaude]. The error is a value
+// that TOML cannot hold, such as null; the text is without it.
+func Write(h *hook.Hook) (text []byte, err error) {
+	w := &writer{}
+	w.lines.WriteString("+++\n")
+	w.text("description", h.Description)
+	w.text("event", string(h.Event))
+	w.text("matcher", h.Matcher)
+	w.words("if", h.If)
+	if h.Kind != hook.KindCommand {
+		w.text("type", string(h.Kind))
+	}
+	w.command(h)
+	w.params(h)
+	w.duration("timeout", h.Timeout)
+	w.text("on_failure", string(h.OnFailure))
+	w.text("protocol", string(h.Protocol))
+	if h.Priority != 0 {
+		w.value("priority", h.Priority)
+	}
+	w.flag("once", h.Once)
+	w.flag("rewrites", h.Rewrites && h.Kind != hook.KindRule)
+	w.text("status_message", h.StatusMessage)
+	if h.State == hook.StateDisabled {
+		w.value("enabled", false)
+	}
+	w.breaker(h.Breaker)
+	w.requires(h.Requires)
+	if len(h.Env) > 0 {
+		w.table("env", h.Env)
+	}
+	w.lines.Write(w.tables.Bytes())
+	w.lines.WriteString("+++\n")
+	return w.lines.Bytes(), w.err
+}
+
+// writer writes TOML. Tables follow all other keys.
+type writer struct {
+	lines, tables bytes.Buffer
+	err           error // the first value that TOML cannot hold
+}
+
+func (w *writer) text(key, value string) {
+	if value != "" {
+		w.value(key, value)
+	}
+}
+
+func (w *writer) flag(key string, on bool) {
+	if on {
+		w.value(key, true)
+	}
+}
+
+// words writes one word as a string, and several as a list.
+func (w *writer) words(key string, list []string) {
+	switch len(list) {
+	case 0:
+	case 1:
+		w.value(key, list[0])
+	default:
+		w.value(key, list)
+	}
+}
+
+func (w *writer) list(key string, list []string) {
+	if list != nil {
+		w.value(key, list)
+	}
+}
+
+// duration writes whole seconds as a number, as long as the reader does not take
+// them for milliseconds.
+func (w *writer) duration(key string, d time.Duration) {
+	switch {
+	case d == 0:
+	case d%time.Second == 0 && d < 1000*time.Second:
+		w.value(key, int64(d/time.Second))
+	default:
+		w.value(key, d.String())
+	}
+}
+
+func (w *writer) command(h *hook.Hook) {
+	c := h.Command
+	if c == nil {
+		return
+	}
+	w.text("command", c.Line)
+	w.list("args", c.Args)
+	w.text("shell", c.Shell)
+	if h.Source.Dir == "" {
+		w.text("cwd", cwdSession)
+	}
+	w.flag("worker", c.Worker)
+	w.flag("async", h.Async)
+	w.flag("async_rewake", h.AsyncRewake)
+}
+
+// params writes the keys of the hook's kind, in the order of the reference.
+func (w *writer) params(h *hook.Hook) {
+	for _, p := range params {
+		raw, ok := h.Params[p.name()]
+		if !ok || !slices.Contains(p.kinds, h.Kind) {
+			continue
+		}
+		var v any
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		if err := dec.Decode(&v); err != nil {
+			w.fail(p.key, err)
+			continue
+		}
+		v, err := tomlValue(v)
+		if err != nil {
+			w.fail(p.key, err)
+		} else if _, isTable := v.(map[string]any); isTable {
+			w.table(p.key, v)
+		} else {
+			w.value(p.key, v)
+		}
+	}
+}
+
+func (w *writer) breaker(s hook.BreakerSettings) {
+	if s == (hook.BreakerSettings{}) {
+		return
+	}
+	table := make(map[string]any)
+	if s.Failures != 0 {
+		table["failures"] = s.Failures
+	}
+	if s.Cooldown != 0 {
+		table["cooldown"] = s.Cooldown.String()
+	}
+	w.table("breaker", table)
+}
+
+func (w *writer) requires(need hook.Requires) {
+	table := make(map[string]any)
+	for key, list := range map[string][]string{"bins": need.Bins, "any_bins": need.AnyBins, "envs": need.Envs, "os": need.OS} {
+		if len(list) > 0 {
+			table[key] = list
+		}
+	}
+	if len(table) > 0 {
+		w.table("requires", table)
+	}
+}
+
+func (w *writer) fail(key string, err error) {
+	if w.err == nil {
+		w.err = fmt.Errorf("%s: %w", key, err)
+	}
+}
+
+// value writes a line. A text of several lines keeps them where TOML can.
+func (w *writer) value(key string, v any) {
+	if text, ok := v.(string); ok {
+		switch {
+		case strings.Contains(text, "\n") && !strings.ContainsFunc(strings.ReplaceAll(text, "\n", ""), unwritable) &&
+			!strings.Contains(text, "'''") && !strings.HasSuffix(text, "'"):
+			fmt.Fprintf(&w.lines, "%s = '''\n%s'''\n", key, text)
+			return
+		case strings.ContainsFunc(text, unwritable) || strings.Contains(text, "'"):
+		case strings.ContainsAny(text, "\"\\"):
+			fmt.Fprintf(&w.lines, "%s = '%s'\n", key, text)
+			return
+		}
+	}
+	w.encode(&w.lines, key, v)
+}
+
+// unwritable reports whether a literal string of one line cannot hold r.
+func unwritable(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f || r == '\uFFFD' }
+
+func (w *writer) table(key string, v any) {
+	w.tables.WriteByte('\n')
+	w.encode(&w.tables, key, v)
+}
+
+func (w *writer) encode(into *bytes.Buffer, key string, v any) {
+	var b bytes.Buffer
+	enc := toml.NewEncoder(&b)
+	enc.Indent = ""
+	if err := enc.Encode(map[string]any{key: v}); err != nil {
+		w.fail(key, err)
+		return
+	}
+	into.Write(b.Bytes())
+}
+
+// tomlValue makes of a JSON value one that TOML has.
+func tomlValue(v any) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case nil:
+		return nil, fmt.Errorf("TOML has no null")
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n, nil
+		}
+		return v.Float64()
+	case []any:
+		for i := range v {
+			if v[i], err = tomlValue(v[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for key := range v {
+			if v[key], err = tomlValue(v[key]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
