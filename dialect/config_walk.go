@@ -297,3 +297,20 @@ func LegacyKey(h *hook.Hook) string {
 	}
 	return string(key)
 }
+
+// WholeKey has everything of a hook that decides what runs, and how. What only
+// says who declared it, when it is asked and what its failure means is left out:
+// both hooks are asked, and the stricter failure policy counts. "" = the hook is
+// the same as no other.
+func WholeKey(h *hook.Hook) string {
+	own := *h
+	own.ID, own.Name, own.Description, own.StatusMessage = "", "", "", ""
+	own.Scope, own.Source = 0, hook.Source{Dir: h.Source.Dir}
+	own.Event, own.Matcher, own.Syntax, own.Priority = "", "", "", 0
+	own.OnFailure, own.State, own.Why, own.Handler = "", "", "", nil
+	key, err := json.Marshal(&own)
+	if err != nil {
+		return ""
+	}
+	return string(key)
+}

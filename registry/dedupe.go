@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/tenterhook/tenterhook/dialect"
@@ -40,23 +39,10 @@ func (k *sameKeys) of(pkg string, h *hook.Hook) (s sameness) {
 	if key := dialect.LegacyKey(h); key != "" {
 		s.legacy = k.number(h.Scope.String() + "\x00" + pkg + "\x00" + key)
 	}
-	if key, err := wholeKey(h); err == nil {
+	if key := dialect.WholeKey(h); key != "" {
 		s.whole = k.number(pkg + "\x00" + key)
 	}
 	return s
-}
-
-// wholeKey has everything of a hook that decides what runs, and how. What only
-// says who declared it, when it is asked and what its failure means is left out:
-// both hooks are asked, and the stricter failure policy counts.
-func wholeKey(h *hook.Hook) (string, error) {
-	own := *h
-	own.ID, own.Name, own.Description, own.StatusMessage = "", "", "", ""
-	own.Scope, own.Source = 0, hook.Source{Dir: h.Source.Dir}
-	own.Event, own.Matcher, own.Syntax, own.Priority = "", "", "", 0
-	own.OnFailure, own.State, own.Why, own.Handler = "", "", "", nil
-	key, err := json.Marshal(&own)
-	return string(key), err
 }
 
 // dedupe lets one hook run of those that are the same. Within a scope it is as a

@@ -47,6 +47,12 @@ func lineProgram(line string) (program, agent, event string, ok bool) {
 	return strings.ReplaceAll(m[1], `'\''`, "'"), m[2], m[3], true
 }
 
+// IsEntry reports whether a command line is an entry of ours, for any agent.
+func IsEntry(line string) bool {
+	_, _, _, ok := lineProgram(line)
+	return ok
+}
+
 // shape is how an agent's file spells an entry.
 type shape uint8
 
