@@ -92,7 +92,7 @@ func (e *entry) ours(h *hook.Hook) {
 		}
 		e.wrong = cmp.Or(e.wrong, need.wrong)
 	}
-	if e.get("enabled") != nil && !e.flag("enabled") {
+	if on := e.choice("enabled"); on != nil && !*on {
 		h.State, h.Why = hook.StateDisabled, "it has enabled = false"
 	}
 }

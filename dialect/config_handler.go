@@ -347,11 +347,16 @@ func (e *entry) params(of hook.Kind) hook.Params {
 			continue
 		}
 		raw := n.json()
-		if !p.wants.is(raw) || p.key == "headers" && slices.ContainsFunc(n.pairs(), func(h pair) bool { _, ok := h.node.value.(string); return !ok }) {
+		switch odd := n.noText(); {
+		case p.key == "headers" && n.isTable() && odd != nil:
+			e.wrongType(p.key, "a string for each", odd)
+		case n.list() != nil && p.wants == wantStrings && odd != nil:
+			e.wrongType(p.key, string(p.wants), odd)
+		case !p.wants.is(raw):
 			e.wrongType(p.key, string(p.wants), n)
-			continue
+		default:
+			kept[name] = raw
 		}
-		kept[name] = raw
 	}
 	return kept
 }

@@ -3,6 +3,7 @@ package dialect
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -96,6 +97,19 @@ func (n *node) text() string {
 	}
 	s, _ := n.value.(string)
 	return s
+}
+
+// noText is the first value in a list or a table that is no string; nil if each
+// is one.
+func (n *node) noText() *node {
+	values := n.list()
+	for _, p := range n.pairs() {
+		values = append(values, p.node)
+	}
+	if i := slices.IndexFunc(values, func(v *node) bool { _, isText := v.value.(string); return !isText }); i >= 0 {
+		return values[i]
+	}
+	return nil
 }
 
 // json encodes a value again.

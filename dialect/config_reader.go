@@ -80,12 +80,22 @@ func (r *configReader) hooksOf(doc *node, f form) {
 	case table == nil:
 	case at == atHooksKey:
 		r.hooksKeys(doc)
+		r.eventsBeside(doc)
 	default:
 		if r.p != &factoryConfig {
 			r.note(hook.SeverityWarning, table.line, "unwrapped", `the events stand at the top of the file, and not under "hooks"`,
 				`write {"hooks": {…}}: other readers pass them over`)
 		}
 		r.events(table)
+	}
+}
+
+// eventsBeside reports events that stand beside "hooks": no product reads them.
+func (r *configReader) eventsBeside(doc *node) {
+	for _, p := range doc.pairs() {
+		if r.p.knows(p.key) && p.node.value != nil {
+			r.note(hook.SeverityError, p.line, "misplaced_event", quote(p.key)+` stands beside "hooks", so its hooks are not read`, `move it into "hooks"`)
+		}
 	}
 }
 
@@ -220,8 +230,11 @@ func (e *entry) get(key string) *node {
 
 func (e *entry) wrongType(key, want string, got *node) {
 	hint := ""
-	if _, isText := got.value.(string); !isText && want == "a string" {
-		hint = "put it in quotes"
+	switch got.value.(type) {
+	case bool, json.Number:
+		if want == "a string" {
+			hint = "put it in quotes"
+		}
 	}
 	e.fail("wrong_type", e.line(key), e.keys[key].key, "want "+want+", got "+got.what(), hint)
 }
@@ -240,25 +253,6 @@ func (e *entry) str(key string) string {
 
 // caption is text that decides nothing, so that a wrong one does no harm.
 func (e *entry) caption(key string) string { return e.get(key).text() }
-
-// flag returns a boolean. One in quotes is plain enough.
-func (e *entry) flag(key string) bool {
-	n := e.get(key)
-	if n == nil {
-		return false
-	}
-	switch v := n.value.(type) {
-	case bool:
-		return v
-	case string:
-		if b, err := strconv.ParseBool(v); err == nil {
-			e.warn("wrong_type", key, "want true or false, got "+n.what(), "leave out the quotes")
-			return b
-		}
-	}
-	e.wrongType(key, "true or false", n)
-	return false
-}
 
 func (e *entry) integer(key string) int {
 	n := e.get(key)
@@ -417,7 +411,10 @@ func (r *configReader) strangeKey(p pair, message, key string, all []string) {
 		return
 	}
 	hint := ""
-	if near := hook.Nearest(key, all); near != "" {
+	switch near := hook.Nearest(key, all); {
+	case slices.Contains(all, key):
+		hint = "it counts in another place: a matcher on a group, the other keys on its hooks"
+	case near != "":
 		hint = "did you mean " + near + "?"
 	}
 	r.once(hook.SeverityWarning, p.line, "unknown_key", p.key, message, hint)

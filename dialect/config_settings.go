@@ -3,6 +3,7 @@ package dialect
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -115,11 +116,28 @@ func (r *configReader) settings(doc *node) {
 	}
 }
 
-// choice is a flag that may be left open.
+// choice is a flag that may be left open. A value that is no flag leaves it open,
+// too: a slip must not switch a protection off.
 func (e *entry) choice(key string) *bool {
-	if e.get(key) == nil {
+	n := e.get(key)
+	if n == nil {
 		return nil
 	}
-	on := e.flag(key)
-	return &on
+	switch v := n.value.(type) {
+	case bool:
+		return &v
+	case string:
+		if on, err := strconv.ParseBool(v); err == nil {
+			e.warn("wrong_type", key, "want true or false, got "+n.what(), "leave out the quotes")
+			return &on
+		}
+	}
+	e.wrongType(key, "true or false", n)
+	return nil
+}
+
+// flag is a choice that is false unless it is made.
+func (e *entry) flag(key string) bool {
+	on := e.choice(key)
+	return on != nil && *on
 }

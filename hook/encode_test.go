@@ -62,7 +62,7 @@ func TestEncodeAgreesWithEncodingJSON(t *testing.T) {
 	inputs := []hook.Input{
 		hook.SessionStart{Source: "startup"}, hook.SessionStart{Source: "<b>&\u2028", Model: "m", SessionTitle: "t"},
 		hook.InstructionsLoaded{Globs: []string{}}, hook.InstructionsLoaded{Globs: []string{"a", "b"}},
-		hook.MessageDisplay{Index: index, Final: true}, &hook.Stop{}, hook.Notification{Message: "a\nb"},
+		hook.MessageDisplay{Index: index, Final: true}, &hook.Stop{}, hook.Notification{Message: "a\nb"}, hook.Notification{Message: "\n\x01", Title: `\`, NotificationType: `"`},
 	}
 	for _, in := range inputs {
 		base := hook.Base{SessionID: "s", Effort: &hook.Effort{Level: "high"}}

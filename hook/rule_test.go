@@ -40,7 +40,7 @@ func TestMistakesOfARuleAreProblemsOfTheirKeys(t *testing.T) {
 		`{"decision": "allow"}`:                            "",
 		`{"decision": "context", "text": "use make"}`:      "",
 		`{"decision": "rewrite", "set": {"command": "1"}}`: "",
-		`{}`:                                                        "missing_decision type deny, ask, allow, warn, context, rewrite",
+		`{}`:                                                        "missing_decision type one of deny, ask, allow, warn, context, rewrite",
 		`{"decision": "Allow"}`:                                     `unknown_value decision did you mean "allow"?`,
 		`{"decision": "block"}`:                                     `unknown_value decision got "block"`,
 		`{"decision": "deny"}`:                                      `missing_reason decision decides "deny" needs a reason`,

@@ -1,0 +1,122 @@
+package dialect
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// A value that is no flag is an error, and leaves everything as it was.
+func TestSlipSwitchesNoProtectionOff(t *testing.T) {
+	for _, value := range []string{`"of"`, `0`, `""`, `[]`, `{}`} {
+		got := readText("/w/.tenterhook/settings.json", `{"self_protection": `+value+`, "allow_managed_hooks_only": `+value+`, "hooks": {"PreToolUse": [
+			{"command": "guard", "enabled": `+value+`, "on_failure": "block"}]}}`)
+		if s := got.Settings; s.SelfProtection != nil || s.AllowManagedHooksOnly != nil {
+			t.Errorf("%s is taken for a choice: %+v", value, s)
+		}
+		if h := got.Hooks[0]; h.State != hook.StateInvalid || h.OnFailure != hook.FailureBlock {
+			t.Errorf("enabled = %s: %s %q", value, h.State, h.Why)
+		}
+		if len(got.Notes) != 3 || !hook.HasErrors(got.Notes) {
+			t.Errorf("%s: %v", value, got.Notes)
+		}
+	}
+	for value, on := range map[string]bool{`true`: true, `"true"`: true, `false`: false, `"false"`: false} {
+		got := readText("/w/.tenterhook/settings.json", `{"self_protection": `+value+`, "hooks": {"Stop": [{"command": "a", "enabled": `+value+`}]}}`)
+		if s := got.Settings; s.SelfProtection == nil || *s.SelfProtection != on || (got.Hooks[0].State == hook.StateReady) != on {
+			t.Errorf("%s: %+v, %s", value, s, got.Hooks[0].State)
+		}
+	}
+}
+
+func TestEventsBesideHooksAreAnError(t *testing.T) {
+	for path, text := range map[string]string{
+		"/w/.claude/settings.json":     `{"hooks": {}, "PreToolUse": [{"hooks": [{"type": "command", "command": "guard"}]}]}`,
+		"/w/.tenterhook/settings.toml": "[[PreToolUse]]\ncommand = 'guard'\n[[hooks.Stop]]\ncommand = 'a'",
+		"/w/.cursor/hooks.json":        `{"hooks": {}, "beforeShellExecution": [{"command": "guard"}]}`,
+		"/x/.cursor/hooks.json":        `{"hooks": {}, "stop": {"command": "guard"}}`,
+	} {
+		got := readText(path, text)
+		if len(got.Notes) != 1 || got.Notes[0].Code != "misplaced_event" || got.Notes[0].Severity != hook.SeverityError || got.Notes[0].Hint == "" {
+			t.Errorf("%s: %v", path, got.Notes)
+		}
+	}
+}
+
+func TestNearerSettingsCountKeyByKey(t *testing.T) {
+	near := JournalSettings{Record: "off", Redact: []string{"a"}}
+	far := JournalSettings{Record: "full", Keep: time.Hour, MaxSize: 7, Redact: []string{"b"}}
+	if diff := cmp.Diff(JournalSettings{Record: "off", Keep: time.Hour, MaxSize: 7, Redact: []string{"a", "b"}}, near.Over(far)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(JournalSettings{Record: "full", Keep: time.Hour, MaxSize: 7, Redact: []string{"b", "a"}}, far.Over(near)); diff != "" {
+		t.Error(diff)
+	}
+	full := ModelSettings{Provider: "openai", Model: "m", BaseURL: "u", APIKeyEnv: "K"}
+	for _, tt := range []struct{ near, far, want ModelSettings }{
+		{ModelSettings{}, full, full}, {full, ModelSettings{Provider: "openai", Model: "x", BaseURL: "x", APIKeyEnv: "x"}, full},
+		{ModelSettings{Model: "n"}, full, ModelSettings{Provider: "openai", Model: "n", BaseURL: "u", APIKeyEnv: "K"}},
+		{ModelSettings{Provider: "anthropic"}, full, ModelSettings{Provider: "anthropic"}}, // another provider's key means nothing to it
+		{ModelSettings{Provider: "openai"}, ModelSettings{Model: "m", BaseURL: "u", APIKeyEnv: "K"}, full},
+	} {
+		if diff := cmp.Diff(tt.want, tt.near.Over(tt.far)); diff != "" {
+			t.Errorf("%+v over %+v: %s", tt.near, tt.far, diff)
+		}
+	}
+}
+
+func TestFileThatCouldNotBeReadIsAnInvalidHookOfItsProduct(t *testing.T) {
+	src := ConfigSource{Source: hook.Source{Path: "/w/.codex/hooks.json"}, Scope: hook.ScopeProject, Product: "codex"}
+	got := BrokenConfig(src, hook.Diagnostic{Code: "unreadable", Line: 1, Message: "no permission", Hint: "chmod"})
+	if len(got.Hooks) != 1 || len(got.Notes) != 1 || got.Product != "codex" {
+		t.Fatalf("%+v", got)
+	}
+	if h := got.Hooks[0]; h.ID != "project/codex/hooks.json" || h.State != hook.StateInvalid || h.Why != "no permission" || h.Source.Line != 1 {
+		t.Errorf("%+v", h)
+	}
+	if diff := cmp.Diff(hook.Diagnostic{Severity: hook.SeverityError, Code: "unreadable", Path: src.Path, Line: 1, Message: "no permission", Hint: "chmod"}, got.Notes[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Two hooks are the same to Claude Code only if nothing tells them apart.
+func TestLegacyKeyTellsHooksApart(t *testing.T) {
+	base := func(change func(h *hook.Hook)) string {
+		h := &hook.Hook{Kind: hook.KindCommand, Command: &hook.Command{Line: "a"}}
+		change(h)
+		return LegacyKey(h)
+	}
+	seen := map[string]string{}
+	for name, change := range map[string]func(h *hook.Hook){
+		"itself": func(*hook.Hook) {}, "line": func(h *hook.Hook) { h.Command.Line = "b" }, "args": func(h *hook.Hook) { h.Command.Args = []string{} },
+		"worker": func(h *hook.Hook) { h.Command.Worker = true }, "if": func(h *hook.Hook) { h.If = hook.Rules{"Read"} },
+		"env": func(h *hook.Hook) { h.Env = map[string]string{"A": "b"} }, "dir": func(h *hook.Hook) { h.Source.Dir = "/d" },
+		"protocol": func(h *hook.Hook) { h.Protocol = hook.ProtocolMoltis }, "kind": func(h *hook.Hook) { h.Kind = hook.KindPlugin },
+	} {
+		key := base(change)
+		if other := seen[key]; key == "" || other != "" {
+			t.Errorf("%s is as %q", name, other)
+		}
+		seen[key] = name
+	}
+	if base(func(h *hook.Hook) { h.Name, h.Event, h.Timeout = "n", hook.EventStop, time.Second }) != base(func(*hook.Hook) {}) {
+		t.Error("a name, an event or a time limit tells hooks apart")
+	}
+	if got := LegacyKey(&hook.Hook{Kind: hook.KindHTTP}); got != "" {
+		t.Errorf("no command: %q", got)
+	}
+}
+
+func TestPublishedSchemaOfTheSettingsIsThisOne(t *testing.T) {
+	published, err := os.ReadFile("../schemas/settings.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(published) != string(SettingsSchema()) {
+		t.Error("schemas/settings.schema.json is another one: run go test -run TestGenerated -update . in the root")
+	}
+}
