@@ -32,11 +32,12 @@ type Settings struct {
 	ProbeTimeout time.Duration
 }
 
-// resolved returns the settings with every default filled in. Settings that
-// resolve to the same make breakers that behave the same.
+// resolved returns the settings with every default filled in, and the zero value
+// for a breaker that never opens. Settings that resolve to the same make breakers
+// that behave the same.
 func (s Settings) resolved() Settings {
 	if s.Failures < 0 {
-		return Settings{Failures: Disabled}
+		return Settings{}
 	}
 	s.Failures = cmp.Or(s.Failures, DefaultFailures)
 	if s.Cooldown <= 0 {

@@ -60,7 +60,7 @@ func (b *Breaker) Snapshot() Snapshot {
 	s := Snapshot{
 		State:    b.state(now),
 		Failures: b.failures,
-		OpensAt:  max(b.settings.resolved().Failures, 0),
+		OpensAt:  b.settings.resolved().Failures,
 		OpenedAt: b.openedAt,
 	}
 	if b.phase != Closed {

@@ -92,13 +92,13 @@ func (c *Check) holds(p *proof, env environment) bool {
 	if p.generation != c.generation.Load() {
 		return false
 	}
-	if len(c.programs) > 0 && time.Since(p.endedAt) >= c.ttl {
+	if time.Since(p.endedAt) >= c.ttl {
 		return false
 	}
 	if c.searches && env.value("PATH") != p.setting.path {
 		return false
 	}
-	if onWindows && len(c.programs) > 0 && env.value("PATHEXT") != p.setting.pathExt {
+	if env.pathExt() != p.setting.pathExt {
 		return false
 	}
 	for i, name := range c.envs {
@@ -170,14 +170,10 @@ func (c *Check) missingEnvs(s setting) (problems []problem) {
 
 // read returns the environment as it is now.
 func (c *Check) read(env environment) setting {
-	var s setting
+	s := setting{pathExt: env.pathExt()}
 	if c.searches {
 		s.path = env.value("PATH")
 	}
-	if onWindows && len(c.programs) > 0 {
-		s.pathExt = env.value("PATHEXT")
-	}
-	s.envs = make([]presence, 0, len(c.envs))
 	for _, name := range c.envs {
 		s.envs = append(s.envs, env.presence(name))
 	}
@@ -187,6 +183,14 @@ func (c *Check) read(env environment) setting {
 func (env environment) value(name string) string {
 	value, _ := env(name)
 	return value
+}
+
+// pathExt is the value of PATHEXT where it counts.
+func (env environment) pathExt() string {
+	if !onWindows {
+		return ""
+	}
+	return env.value("PATHEXT")
 }
 
 func (env environment) presence(name string) presence {

@@ -157,23 +157,6 @@ func TestSymlinkCountsAsItsTarget(t *testing.T) {
 	}
 }
 
-func TestFolderWithoutPermissionIsSaid(t *testing.T) {
-	needsModes(t)
-	if os.Geteuid() == 0 {
-		t.Skip("root may look everywhere")
-	}
-	dir := filepath.Join(t.TempDir(), "locked")
-	tool := program(t, dir, "tool")
-	if err := os.Chmod(dir, 0); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
-	got := newEnvironment().checker().Prepare(hook.Requires{Bins: []string{tool}}).Verdict().Why
-	if want := "needs " + tool + ": no permission to look at it"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 func TestPathWithoutElementsIsSaid(t *testing.T) {
 	for name, env := range map[string]*environment{
 		"unset": newEnvironment(),

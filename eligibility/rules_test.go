@@ -1,6 +1,8 @@
 package eligibility
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -64,6 +66,33 @@ func TestCandidatesFollowPathExt(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"/bin/jq"}, candidates("/bin/jq", nil)); diff != "" {
 		t.Errorf("without PATHEXT (-want +got):\n%s", diff)
+	}
+}
+
+func TestFirstCandidateThatWorksIsTakenAndElseTheFirstTroubleSaid(t *testing.T) {
+	if onWindows {
+		t.Skip("files have no execute permission here")
+	}
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"plain.a": 0o644, "plain.b": 0o600, "tool.b": 0o755, "tool.c": 0o755, "late.c": 0o755, "late.a": 0o644} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "plain.c"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := search{extensions: []string{".a", ".b", ".c"}}
+	for name, want := range map[string]struct {
+		file    string
+		trouble trouble
+	}{
+		"tool": {"tool.b", fine}, "late": {"late.c", fine}, "plain": {"plain.a", notExecutable}, "gone": {"gone", notFound}, "tool.c": {"tool.c", fine},
+	} {
+		file, trouble := s.inspect(filepath.Join(dir, name))
+		if file != filepath.Join(dir, want.file) || trouble != want.trouble {
+			t.Errorf("%s: %s, %v", name, file, trouble)
+		}
 	}
 }
 
