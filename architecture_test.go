@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"internal/agents":    {"bridge", "bridge/closed", "hook", "internal/agents/"},
 	"internal/agents/":   {},
 	"internal/cli":       {"internal/pause", "breaker", "examples/hooks", "bridge", "internal/daemon", "internal/daemon/client", "internal/protect", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal", "internal/recording", "internal/match", "hooktest", "internal/importer"},
-	"internal/daemon":    {"internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/protect", "internal/daemon/"},
+	"internal/daemon":    {"breaker", "internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/protect", "internal/daemon/"},
 	"internal/protect":   {"hook", "discovery", "internal/match"},
 	"internal/daemon/":   {"bridge/closed"},
 	"cmd/":               {"internal/cli", "internal/daemon/client"},

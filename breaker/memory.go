@@ -48,3 +48,31 @@ func (s *Set) Remember(name string, m Memory) {
 		b.enter(Open, m.RetryAt)
 	}
 }
+
+// Reset closes the breakers that have failures and whose name is wanted, and
+// returns their names in no order. Results of calls under way do not count any more.
+func (s *Set) Reset(wanted func(name string) bool) (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, b := range s.breakers {
+		b.mu.Lock()
+		if b.failures > 0 && wanted(name) {
+			b.failures, b.openedAt = 0, time.Time{}
+			b.enter(Closed, time.Time{})
+			names = append(names, name)
+		}
+		b.mu.Unlock()
+	}
+	return names
+}
+
+// State is the state that a breaker which remembers this is in.
+func (m Memory) State(now time.Time) State {
+	switch {
+	case m.RetryAt.IsZero():
+		return Closed
+	case now.Before(m.RetryAt):
+		return Open
+	}
+	return HalfOpen
+}

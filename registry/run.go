@@ -24,7 +24,7 @@ func (r *Registry) attempt(ctx context.Context, e *entry, c *hook.Call) hook.Res
 		s := e.breaker.Snapshot()
 		return hook.Result{Hook: e.hook, Status: hook.StatusFailed, Failure: hook.FailureBreakerOpen,
 			Reason: fmt.Sprintf("it failed %d times in a row and is left alone", s.Failures),
-			Hint:   fmt.Sprintf("it is tried again in %s", s.RetryAfter.Round(time.Second))}
+			Hint:   fmt.Sprintf("it is tried again in %s; sooner with: tenterhook breaker reset %s", s.RetryAfter.Round(time.Second), e.hook.ID)}
 	}
 	defer permit.Release()
 	start := time.Now()

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/tenterhook/tenterhook/breaker"
 	"github.com/tenterhook/tenterhook/hook"
@@ -66,6 +68,25 @@ func (r *Registry) Restore(s State) {
 			r.stops.counts.Add(stopKey{k[0], k[1], hook.Event(k[2])}, n)
 		}
 	}
+}
+
+// BreakerHook is the hook that a key of [State.Breakers] belongs to: its ID, and
+// the file that declares it.
+func BreakerHook(key string) (id, path string) {
+	id, path, _ = strings.Cut(key, "\x00")
+	return id, path
+}
+
+// ResetBreakers closes the breakers of a hook that have failures, "" = of every
+// hook, and returns the IDs of the hooks.
+func (r *Registry) ResetBreakers(id string) []string {
+	var ids []string
+	for _, name := range r.breakers.Reset(func(name string) bool { own, _ := BreakerHook(name); return id == "" || own == id }) {
+		own, _ := BreakerHook(name)
+		ids = append(ids, own)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 func stateKey(parts ...string) string {

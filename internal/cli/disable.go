@@ -2,14 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/pause"
-	"github.com/tenterhook/tenterhook/registry"
 )
 
 func (a *app) disableCommand() *cobra.Command {
@@ -51,28 +49,32 @@ func (a *app) disableCommand() *cobra.Command {
 
 // disableable fails for a hook that is not there, or that nobody disables.
 func (a *app) disableable(cmd *cobra.Command, id string) error {
+	h, err := a.loaded(cmd, id)
+	if err == nil && h.Scope == hook.ScopeManaged {
+		err = &located{code: "managed", message: id + " is managed, and cannot be disabled", hint: "ask whoever manages this machine"}
+	}
+	return err
+}
+
+// loaded is the hook of an ID. It fails for one that is not there.
+func (a *app) loaded(cmd *cobra.Command, id string) (*hook.Hook, error) {
 	reg, err := a.open(cmd.Context())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer reg.Close()
-	list := reg.List()
-	i := slices.IndexFunc(list, func(l registry.Listed) bool { return l.Hook.ID == id })
-	if i < 0 {
-		e := &located{code: "unknown_hook", message: "there is no hook " + id, hint: "'tenterhook list' lists them"}
-		var ids []string
-		for _, l := range list {
-			ids = append(ids, l.Hook.ID)
+	var ids []string
+	for _, l := range reg.List() {
+		if l.Hook.ID == id {
+			return l.Hook, nil
 		}
-		if near := hook.Nearest(id, ids); near != "" {
-			e.hint = "did you mean " + near + "?"
-		}
-		return e
+		ids = append(ids, l.Hook.ID)
 	}
-	if list[i].Hook.Scope == hook.ScopeManaged {
-		return &located{code: "managed", message: id + " is managed, and cannot be disabled", hint: "ask whoever manages this machine"}
+	e := &located{code: "unknown_hook", message: "there is no hook " + id, hint: "'tenterhook list' lists them"}
+	if near := hook.Nearest(id, ids); near != "" {
+		e.hint = "did you mean " + near + "?"
 	}
-	return nil
+	return nil, e
 }
 
 func (a *app) enableCommand() *cobra.Command {

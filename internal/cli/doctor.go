@@ -126,7 +126,7 @@ func (a *app) examineHooks(ctx context.Context, known []problem) ([]problem, err
 	}
 	defer reg.Close()
 	var problems []problem
-	for _, l := range reg.List() {
+	for _, l := range a.list(reg) {
 		said := slices.ContainsFunc(known, func(p problem) bool { return p.Subject == l.Hook.ID && p.Severity != hook.SeverityInfo })
 		if p, ok := problemOf(l); ok && !said {
 			problems = append(problems, p)

@@ -76,7 +76,7 @@ func (a *app) listCommand() *cobra.Command {
 				return err
 			}
 			defer reg.Close()
-			list, diagnostics := reg.List(), reg.Diagnostics()
+			list, diagnostics := a.list(reg), reg.Diagnostics()
 			plugins, _ := a.plugins() // what is wrong with them, the registry says
 			if a.json {
 				hooks := make([]listedHook, len(list))

@@ -118,6 +118,7 @@ func ask(ctx context.Context, reg *registry.Registry, e *journal.Entry) (*replay
 	if err != nil {
 		return nil, fmt.Errorf("the event of run %s: %w", e.Run, err)
 	}
+	reg.ResetBreakers("") // each run is asked as if no other was before it
 	out, err := reg.Dispatch(ctx, in)
 	if err != nil {
 		return nil, err

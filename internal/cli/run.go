@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -24,7 +26,7 @@ func (a *app) runCommand() *cobra.Command {
 			"  tenterhook run UserPromptSubmit --prompt 'deploy it' --json\n" +
 			"  tenterhook run --payload event.json",
 	}, func(ctx context.Context, reg *registry.Registry, in hook.Input) error {
-		out, err := reg.Dispatch(ctx, in)
+		out, err := daemon.WithBreakers(ctx, os.Environ(), reg, in)
 		if err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func (a *app) showHook(ctx context.Context, j *journal.Journal, id string) error
 	}
 	defer reg.Close()
 	hooks := []listedHook{}
-	for _, l := range reg.List() {
+	for _, l := range a.list(reg) {
 		if l.Hook.ID == id {
 			hooks = append(hooks, listed(l))
 		}

@@ -56,7 +56,22 @@ func Stop(env []string, within time.Duration) error {
 	return fmt.Errorf("the daemon (pid %d) takes no more calls, and still finishes what is under way", status.PID)
 }
 
-func ask(env []string, kind byte) (client.Place, *client.Answer, error) {
+// askReset has the daemon close the breakers of a hook.
+func askReset(env []string, id string) (hooks []string, err error) {
+	_, answer, err := ask(env, kindReset, []byte(id))
+	if err != nil {
+		return nil, err
+	}
+	if answer.ExitCode != 0 {
+		return nil, errors.New(string(answer.Stderr))
+	}
+	if err := json.Unmarshal(answer.Stdout, &hooks); err != nil {
+		return nil, fmt.Errorf("the daemon's answer cannot be read: %w", err)
+	}
+	return hooks, nil
+}
+
+func ask(env []string, kind byte, fields ...[]byte) (client.Place, *client.Answer, error) {
 	place, err := Place(env)
 	if err != nil {
 		return place, nil, err
@@ -70,13 +85,13 @@ func ask(env []string, kind byte) (client.Place, *client.Answer, error) {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(askWithin))
-	if _, err := c.Write(client.AppendFrame(nil, kind)); err != nil {
+	if _, err := c.Write(client.AppendFrame(nil, kind, fields...)); err != nil {
 		return place, nil, err
 	}
-	_, fields, err := client.ReadFrame(func(b []byte) error { _, err := io.ReadFull(c, b); return err })
+	_, said, err := client.ReadFrame(func(b []byte) error { _, err := io.ReadFull(c, b); return err })
 	if err != nil {
 		return place, nil, fmt.Errorf("the daemon did not answer: %w", err)
 	}
-	answer, err := client.ParseAnswer(fields)
+	answer, err := client.ParseAnswer(said)
 	return place, answer, err
 }

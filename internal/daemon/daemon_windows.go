@@ -31,3 +31,5 @@ func Ask([]string) (*Status, error) { return nil, ErrNoDaemon }
 
 // Stop fails with ErrNoDaemon.
 func Stop([]string, time.Duration) error { return ErrNoDaemon }
+
+func askReset([]string, string) ([]string, error) { return nil, ErrNoDaemon }

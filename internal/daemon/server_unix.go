@@ -246,6 +246,10 @@ func (s *server) serve(c *net.UnixConn) {
 		s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{0}, status, nil))
 	case kindStop:
 		s.stop(c, pid)
+	case kindReset:
+		if len(fields) == 1 {
+			s.reset(c, string(fields[0]), pid)
+		}
 	}
 }
 
@@ -336,52 +340,9 @@ func (s *server) peer(c *net.UnixConn) (uid, pid int, err error) {
 	return uid, pid, err
 }
 
-func (s *server) status() Status {
-	program, _ := os.Executable()
-	st := Status{PID: os.Getpid(), Version: Version(), Program: program, Socket: s.place.Socket, Started: s.began,
-		Calls: s.calls.Load(), UnderWay: s.deciding.Load(), Waiting: s.queued.Load(), Sessions: s.decider.sessions.count(),
-		Workspaces: s.decider.registries.workspaces(), RSS: residentSize()}
-	st.Protection = s.protection()
-	return st
-}
-
-// protection says whether agents are kept from changing their guards.
-func (s *server) protection() string {
-	if !protection(s.opts.Env).Active() {
-		return "off: nothing is installed"
-	}
-	if why := s.decider.registries.unprotected(); why != "" {
-		return "off: " + why
-	}
-	return "on"
-}
-
-// stop ends the daemon for a person. An agent must not end its guards.
-func (s *server) stop(c *net.UnixConn, pid int) {
-	if agent, ok := s.decider.agents.below(ancestry.Of(pid)); ok && protection(s.opts.Env).Active() {
-		s.log.Warn("refused to end for an agent", "agent", agent, "pid", pid)
-		s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{1}, nil,
-			[]byte("the command was started by an agent ("+agent+"), which must not end its guards: run it in a terminal of your own")))
-		return
-	}
-	s.drain("'tenterhook daemon stop'")
-	s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{0}, nil, nil))
-}
-
 // meet notes which agent a call came from.
 func (s *server) meet(call *client.Call, chain []ancestry.Process) {
 	if agent, ok := ancestry.Agent(chain); ok {
 		s.decider.agents.note(call.Agent, agent)
 	}
-}
-
-// residentSize is the memory that this process holds, in bytes.
-func residentSize() int64 {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	var size, resident int64
-	_, _ = fmt.Sscan(string(text), &size, &resident)
-	return resident * int64(os.Getpagesize())
 }

@@ -14,6 +14,7 @@ import (
 const (
 	kindStatus = 's' // answered with a Status as JSON
 	kindStop   = 'q' // answered when the daemon has begun to end
+	kindReset  = 'b' // a hook's ID; answered with the hooks whose breakers were closed, as JSON
 )
 
 // Status describes a running daemon.
@@ -30,6 +31,7 @@ type Status struct {
 	Workspaces []string  `json:"workspaces"`
 	RSS        int64     `json:"rss_bytes"` // 0 = unknown
 	Protection string    `json:"self_protection"`
+	Breakers   []Breaker `json:"breakers"` // those that have failures
 }
 
 // HeldError says that a daemon runs already.

@@ -19,7 +19,9 @@ import (
 // that it outlives the process. A file that cannot be read or written is no
 // reason not to decide.
 type store struct {
-	path string // "" = there is no state directory
+	path         string // "" = there is no state directory
+	agent, root  string
+	onlyBreakers bool // it remembers nothing else
 
 	mu   sync.Mutex     // guards last
 	last registry.State // as it was read or written last
@@ -30,45 +32,28 @@ func openStore(key registryKey) *store {
 		return &store{}
 	}
 	name := sha256.Sum256([]byte(key.agent + "\x00" + key.root))
-	return &store{path: filepath.Join(key.places.state, "sessions", fmt.Sprintf("%x.json", name[:12]))}
+	return &store{path: filepath.Join(storeDir(key.places.state), fmt.Sprintf("%x.json", name[:12])), agent: key.agent, root: key.root}
+}
+
+func storeDir(state string) string { return filepath.Join(state, "sessions") }
+
+// stored is what a file says, and whose it is.
+type stored struct {
+	Agent     string `json:"agent,omitempty"` // "" = the command
+	Workspace string `json:"workspace"`
+	registry.State
 }
 
 // read returns what the file says. The caller holds the file's lock.
-func (s *store) read() (state registry.State) {
+func (s *store) read() (file stored) {
 	if data, err := os.ReadFile(s.path); err == nil {
-		_ = json.Unmarshal(data, &state)
+		_ = json.Unmarshal(data, &file)
 	}
-	return state
+	return file
 }
 
-// restore gives a registry what an earlier process remembered.
-func (s *store) restore(r *registry.Registry) {
-	if s.path == "" {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = s.read()
-	r.Restore(s.last)
-	s.last = r.State() // without what it has no use for
-}
-
-// save writes what changed since the last time.
-func (s *store) save(r *registry.Registry) error {
-	if s.path == "" {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := r.State()
-	if reflect.DeepEqual(now, s.last) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return err
-	}
-	file := s.read()
-	file.Merge(s.last, now)
+// write replaces the file. The caller holds its lock.
+func (s *store) write(file stored) error {
 	data, err := json.Marshal(file)
 	if err != nil {
 		return err
@@ -83,6 +68,49 @@ func (s *store) save(r *registry.Registry) error {
 	}
 	if err != nil {
 		_ = os.Remove(fresh.Name())
+	}
+	return err
+}
+
+// stateOf is what the store keeps of a registry.
+func (s *store) stateOf(r *registry.Registry) registry.State {
+	state := r.State()
+	if s.onlyBreakers {
+		state.Once, state.Stops = nil, nil
+	}
+	return state
+}
+
+// restore gives a registry what an earlier process remembered.
+func (s *store) restore(r *registry.Registry) {
+	if s.path == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = s.read().State
+	r.Restore(s.last)
+	s.last = s.stateOf(r) // without what it has no use for
+}
+
+// save writes what changed since the last time.
+func (s *store) save(r *registry.Registry) error {
+	if s.path == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.stateOf(r)
+	if reflect.DeepEqual(now, s.last) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	file := s.read()
+	file.Agent, file.Workspace = s.agent, s.root
+	file.Merge(s.last, now)
+	if err := s.write(file); err != nil {
 		return err
 	}
 	s.last = now

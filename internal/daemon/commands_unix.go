@@ -1,0 +1,77 @@
+//go:build linux || darwin
+
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
+	"github.com/tenterhook/tenterhook/internal/daemon/client"
+)
+
+// status answers 'tenterhook daemon status'.
+func (s *server) status() Status {
+	program, _ := os.Executable()
+	st := Status{PID: os.Getpid(), Version: Version(), Program: program, Socket: s.place.Socket, Started: s.began,
+		Calls: s.calls.Load(), UnderWay: s.deciding.Load(), Waiting: s.queued.Load(), Sessions: s.decider.sessions.count(),
+		Workspaces: s.decider.registries.workspaces(), RSS: residentSize(),
+		Breakers: s.decider.registries.breakers()}
+	st.Protection = s.protection()
+	return st
+}
+
+// protection says whether agents are kept from changing their guards.
+func (s *server) protection() string {
+	if !protection(s.opts.Env).Active() {
+		return "off: nothing is installed"
+	}
+	if why := s.decider.registries.unprotected(); why != "" {
+		return "off: " + why
+	}
+	return "on"
+}
+
+// stop ends the daemon for a person.
+func (s *server) stop(c *net.UnixConn, pid int) {
+	if s.refused(c, pid, "end") {
+		return
+	}
+	s.drain("'tenterhook daemon stop'")
+	s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{0}, nil, nil))
+}
+
+// reset closes the breakers of a hook for a person.
+func (s *server) reset(c *net.UnixConn, id string, pid int) {
+	if s.refused(c, pid, "reset the breakers of") {
+		return
+	}
+	hooks, _ := json.Marshal(s.decider.registries.reset(id)) // strings always encode
+	s.log.Info("breakers reset", "hook", id, "hooks", string(hooks))
+	s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{0}, hooks, nil))
+}
+
+// refused answers a command that an agent started: it must not change its guards.
+func (s *server) refused(c *net.UnixConn, pid int, what string) bool {
+	agent, ok := s.decider.agents.below(ancestry.Of(pid))
+	if !ok || !protection(s.opts.Env).Active() {
+		return false
+	}
+	s.log.Warn("refused for an agent: to "+what+" its guards", "agent", agent, "pid", pid)
+	s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{1}, nil,
+		[]byte("the command was started by an agent ("+agent+"), which must not "+what+" its guards: run it in a terminal of your own")))
+	return true
+}
+
+// residentSize is the memory that this process holds, in bytes.
+func residentSize() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	_, _ = fmt.Sscan(string(text), &size, &resident)
+	return resident * int64(os.Getpagesize())
+}
