@@ -1,0 +1,311 @@
+//go:build !windows
+
+package plugins
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tenterhook/tenterhook/internal/stamp"
+)
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kinds are ways in which something at a path is not a file that this user alone
+// can have written; good is one that is.
+func kinds(t *testing.T, mode os.FileMode) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"good", "group", "world", "foreign"} {
+		must(t, os.WriteFile(at(name), []byte("#!/bin/sh\n"), mode))
+	}
+	must(t, os.Chmod(at("group"), mode|0o020), os.Chmod(at("world"), mode|0o002), os.Mkdir(at("folder"), 0o700),
+		os.Symlink("good", at("link")), syscall.Mkfifo(at("pipe"), uint32(mode)))
+	all := map[string]string{}
+	for _, name := range []string{"good", "group", "world", "folder", "link", "pipe", "gone"} {
+		all[name] = at(name)
+	}
+	if os.Geteuid() == 0 {
+		must(t, os.Chown(at("foreign"), 12345, 12345))
+		all["foreign"] = at("foreign")
+	}
+	return all
+}
+
+func TestFileThatOthersCouldHaveWrittenIsNotRead(t *testing.T) {
+	for name, path := range kinds(t, 0o600) {
+		want := map[string]string{"good": "", "group": "others can write it", "world": "others can write it", "foreign": "it belongs to another user",
+			"folder": "it is no regular file", "pipe": "it is no regular file", "link": "too many levels of symbolic links", "gone": "it does not exist"}[name]
+		data, err := readFile(path, 10)
+		if want == "" && (err != nil || string(data) != "#!/bin/sh\n") || want != "" && (err == nil || bare(err) != want) {
+			t.Errorf("%s: %q, %v, want %q", name, data, err, want)
+		}
+		if _, err := readFile(path, 9); want == "" && (err == nil || err.Error() != "it is larger than 9 bytes") {
+			t.Errorf("of one byte too many: %v", err)
+		}
+	}
+}
+
+func TestFileIsWrittenForItsOwnerWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a", "b", "file")
+	for _, text := range []string{"one", "two"} {
+		must(t, writeFile(path, []byte(text)))
+		info, err := os.Stat(path)
+		if data, _ := os.ReadFile(path); err != nil || string(data) != text || info.Mode().Perm() != 0o600 {
+			t.Errorf("%q %v, %v", data, info.Mode(), err)
+		}
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("its folder: %v, %v", info.Mode(), err)
+	}
+	folder := filepath.Join(dir, "folder")
+	must(t, os.MkdirAll(filepath.Join(folder, "full"), 0o700))
+	for _, bad := range []string{filepath.Join(path, "below"), folder, filepath.Join(path, "x", "y")} {
+		if err := writeFile(bad, nil); err == nil {
+			t.Errorf("%s was written", bad)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "a", "b", "*.tmp")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestPluginIsAnExecutableOfThisUserAlone(t *testing.T) {
+	check := func(name, path, want, hint string) {
+		t.Helper()
+		p := checkAt(path)
+		switch {
+		case want == "":
+			if p != nil {
+				t.Errorf("%s: %v", name, p)
+			}
+		case p == nil || !strings.Contains(p.Reason, want) || !strings.HasPrefix(p.Hint, hint) || p.Code != CodeUnsafe && name != "gone" || p.Path != path:
+			t.Errorf("%s: %+v, want %q", name, p, want)
+		}
+	}
+	for name, path := range kinds(t, 0o700) {
+		want := map[string][2]string{"good": {}, "group": {"others can write it", "chown "}, "world": {"others can write it", "chown "}, "foreign": {"it belongs to another user", "chown "},
+			"folder": {"it is no regular file", "put "}, "pipe": {"it is no regular file", "put "}, "link": {"it is a link", "put "}, "gone": {"it does not exist", "install "}}[name]
+		check(name, path, want[0], want[1])
+	}
+	for mode, want := range map[os.FileMode]string{0o600: "it may not be executed", 0o100: "", 0o410: "", 0o401: "", 0o755: ""} {
+		path := filepath.Join(t.TempDir(), "file")
+		must(t, os.WriteFile(path, nil, 0o600), os.Chmod(path, mode))
+		check(mode.String(), path, want, "chmod +x ")
+	}
+	path := filepath.Join(t.TempDir(), "folder", "file")
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o700), os.Chmod(filepath.Dir(path), 0o777))
+	check("a folder that others can write", path, "its folder: others can write it", "chown ")
+	must(t, os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky))
+	check("a folder like /tmp", path, "", "")
+}
+
+func TestErrorSaysWithoutThePathWhatTheSystemSaid(t *testing.T) {
+	for want, err := range map[string]error{
+		"it does not exist": &os.PathError{Op: "open", Path: "/x", Err: os.ErrNotExist},
+		"is a directory":    &os.PathError{Op: "read", Path: "/x", Err: syscall.EISDIR},
+		"file exists":       &os.LinkError{Op: "rename", Old: "/x", New: "/y", Err: syscall.EEXIST},
+		"odd":               errors.New("odd"),
+	} {
+		if got := bare(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
+// old makes the stamp of a file one that can be relied on.
+func old(t testing.TB, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		eventually(t, 30*time.Second, "an old stamp", func() bool {
+			s, err := stampOf(path)
+			return err == nil && !s.Young(time.Now())
+		})
+	}
+}
+
+// The file of digests holds those of all processes, of the files that there are,
+// and of stamps that can be relied on.
+func TestDigestsOfSeveralProcessesAreKept(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "digests.json")
+	path := func(name string) string { return filepath.Join(dir, "tenterhook-plugin-"+name) }
+	for _, name := range []string{"a", "b", "gone"} {
+		must(t, os.WriteFile(path(name), []byte(name), 0o700))
+	}
+	one, two := &digests{path: file}, &digests{path: file}
+	if _, p := one.of(path("a")); p != nil || len(parseDigests(read(t, file))) != 0 {
+		t.Fatalf("a file that was just written is kept: %v", p)
+	}
+	old(t, path("a"), path("b"), path("gone"))
+	for name, d := range map[string]*digests{"a": one, "b": two, "gone": one} {
+		if sum, p := d.of(path(name)); p != nil || !isDigest(sum) {
+			t.Fatal(sum, p)
+		}
+	}
+	if kept := parseDigests(read(t, file)); len(kept) != 3 {
+		t.Errorf("%d are kept, want those of both processes: %v", len(kept), kept)
+	}
+	must(t, os.Remove(path("gone")))
+	if _, p := one.of(path("gone")); p == nil || p.Code != CodeMissing {
+		t.Errorf("one that is gone: %v", p)
+	}
+	must(t, os.WriteFile(path("c"), []byte("c"), 0o700))
+	old(t, path("c"))
+	if _, p := two.of(path("c")); p != nil {
+		t.Fatal(p)
+	}
+	if kept := parseDigests(read(t, file)); len(kept) != 3 || kept[path("gone")].SHA256 != "" {
+		t.Errorf("kept are %v", kept)
+	}
+	for name, path := range kinds(t, 0o600) {
+		if sum, p := (&digests{path: file}).of(path); p == nil {
+			t.Errorf("%s has the digest %s", name, sum)
+		}
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestDamagedFileOfDigestsIsNone(t *testing.T) {
+	for _, text := range []string{"", "null", "{", "[]", `{"a":{"sha256":"AB"}}`, `{"a":5}`} {
+		if known := parseDigests([]byte(text)); known == nil || len(known) != 0 {
+			t.Errorf("%q: %v", text, known)
+		}
+	}
+}
+
+// What runs is a private copy of the very bytes that were approved.
+func TestCopyIsOfWhatWasApprovedOrThereIsNone(t *testing.T) {
+	fresh := func() (c *copies, src, want string) {
+		base := t.TempDir()
+		src = filepath.Join(base, "tenterhook-plugin-a")
+		must(t, os.WriteFile(src, []byte("#!/bin/sh\n"), 0o700))
+		f, err := os.Open(src)
+		must(t, err)
+		defer f.Close()
+		want, err = digestOf(f)
+		must(t, err)
+		return &copies{dir: filepath.Join(base, "state", "plugins", "run")}, src, want
+	}
+	for name, tc := range map[string]struct {
+		spoil func(c *copies, src, want string)
+		code  string
+	}{
+		"all is well":            {func(*copies, string, string) {}, ""},
+		"the source changed":     {func(_ *copies, src, _ string) { must(t, os.WriteFile(src, []byte("other"), 0o700)) }, CodeChanged},
+		"the source is gone":     {func(_ *copies, src, _ string) { must(t, os.Remove(src)) }, CodeMissing},
+		"the source is a folder": {func(_ *copies, src, _ string) { must(t, os.Remove(src), os.Mkdir(src, 0o700)) }, CodeUnsafe},
+		"the source is a pipe":   {func(_ *copies, src, _ string) { must(t, os.Remove(src), syscall.Mkfifo(src, 0o700)) }, CodeUnsafe},
+		"the folder is a file":   {func(c *copies, _, _ string) { must(t, writeFile(c.dir, nil)) }, CodeState},
+		"the folder is a link": {func(c *copies, src, _ string) {
+			must(t, os.MkdirAll(filepath.Dir(c.dir), 0o700), os.Symlink(filepath.Dir(src), c.dir))
+		}, CodeState},
+		"others can write it":      {func(c *copies, _, _ string) { must(t, os.MkdirAll(c.dir, 0o700), os.Chmod(c.dir, 0o777)) }, CodeState},
+		"others can write plugins": {func(c *copies, _, _ string) { must(t, os.MkdirAll(c.dir, 0o700), os.Chmod(filepath.Dir(c.dir), 0o777)) }, CodeState},
+		"others can write state": {func(c *copies, _, _ string) {
+			must(t, os.MkdirAll(c.dir, 0o700), os.Chmod(filepath.Dir(filepath.Dir(c.dir)), 0o777))
+		}, CodeState},
+		"a folder is where it goes": {func(c *copies, src, want string) {
+			must(t, os.MkdirAll(filepath.Join(c.dir, want, filepath.Base(src), "full"), 0o700))
+		}, CodeState},
+		"a file is where its folder goes": {func(c *copies, _, want string) { must(t, writeFile(filepath.Join(c.dir, want), nil)) }, CodeState},
+		"other bytes are there": {func(c *copies, src, want string) {
+			path := filepath.Join(c.dir, want, filepath.Base(src))
+			must(t, writeFile(path, []byte("other")), os.Chmod(path, 0o500))
+		}, ""},
+		"others can write what is there": {func(c *copies, src, want string) {
+			path := filepath.Join(c.dir, want, filepath.Base(src))
+			must(t, writeFile(path, []byte("#!/bin/sh\n")), os.Chmod(path, 0o777))
+		}, ""},
+	} {
+		c, src, want := fresh()
+		c.verified = make(map[string]stamp.Stamp)
+		tc.spoil(c, src, want)
+		path, p := c.take(src, want)
+		if tc.code != "" {
+			if p == nil || p.Code != tc.code || path != "" || p.Hint == "" {
+				t.Errorf("%s: %s, %+v, want %s", name, path, p, tc.code)
+			}
+		} else if data := read(t, path); p != nil || !bytes.Equal(data, []byte("#!/bin/sh\n")) || filepath.Base(path) != filepath.Base(src) {
+			t.Errorf("%s: %v, a copy of %q", name, p, data)
+		} else if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o500 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(c.dir, "*.tmp")); len(left) > 0 {
+			t.Errorf("%s: left are %v", name, left)
+		}
+	}
+}
+
+// A copy that was verified is not read again, one that changed is; those that no
+// host used for a month go, and none that is in use.
+func TestCopiesAreReadAndKeptAsLongAsTheyAreUsed(t *testing.T) {
+	base := t.TempDir()
+	c := &copies{dir: filepath.Join(base, "state", "plugins", "run"), verified: make(map[string]stamp.Stamp)}
+	take := func(text string) string {
+		t.Helper()
+		src := filepath.Join(base, "tenterhook-plugin-a")
+		must(t, os.WriteFile(src, []byte(text), 0o700))
+		f, err := os.Open(src)
+		must(t, err)
+		defer f.Close()
+		want, err := digestOf(f)
+		must(t, err)
+		path, p := c.take(src, want)
+		if p != nil {
+			t.Fatal(p)
+		}
+		return path
+	}
+	first := take("one")
+	if len(c.verified) != 0 {
+		t.Error("a copy that was just made is relied on by its stamp")
+	}
+	old(t, first)
+	if take("one") != first || len(c.verified) != 1 {
+		t.Errorf("%v", c.verified)
+	}
+	must(t, os.Chmod(first, 0o700), os.WriteFile(first, []byte("two"), 0o700))
+	if take("one") != first || string(read(t, first)) != "one" {
+		t.Errorf("a copy that changed runs: %q", read(t, first))
+	}
+	second, aged := take("two"), time.Now().Add(-31*24*time.Hour)
+	must(t, os.Chtimes(filepath.Dir(first), aged, aged), os.Chtimes(filepath.Dir(second), aged, aged))
+	take("two") // in use
+	third := take("three")
+	for path, want := range map[string]bool{first: false, second: true, third: true} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%q: %v", read(t, path), err)
+		}
+	}
+	young := time.Now().Add(-29 * 24 * time.Hour)
+	must(t, os.Chtimes(filepath.Dir(second), young, young))
+	take("four")
+	if _, err := os.Stat(second); err != nil {
+		t.Errorf("one that was used 29 days ago: %v", err)
+	}
+}
