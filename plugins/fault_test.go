@@ -60,6 +60,14 @@ func fault(mode string) {
 		os.Exit(4)
 	case "alien":
 		serveRival(proto.UnimplementedHooksServer{})
+	case "nameless":
+		serveRival(describes{faultServer("1.0.0").Service(), func() (*proto.DescribeResponse, error) {
+			return &proto.DescribeResponse{Hooks: []*proto.Hook{{Event: "Stop"}}}, nil
+		}})
+	case "speechless":
+		serveRival(describes{faultServer("1.0.0").Service(), func() (*proto.DescribeResponse, error) {
+			return nil, status.Error(codes.Internal, "no words today")
+		}})
 	case "deaf":
 		serveRival(faultServer("1.0.0").Service())
 		time.Sleep(time.Minute)
@@ -197,6 +205,16 @@ func (r *rival) Handle(ctx context.Context, in *proto.HandleRequest) (*proto.Han
 		<-ctx.Done()
 	}
 	return r.HooksServer.Handle(ctx, in)
+}
+
+// describes says of itself what it likes.
+type describes struct {
+	proto.HooksServer
+	how func() (*proto.DescribeResponse, error)
+}
+
+func (d describes) Describe(context.Context, *proto.DescribeRequest) (*proto.DescribeResponse, error) {
+	return d.how()
 }
 
 func (r *rival) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {

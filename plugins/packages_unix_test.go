@@ -1,0 +1,270 @@
+//go:build !windows
+
+package plugins
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins/proto"
+)
+
+func (b *bench) manifest(text string) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, manifestName), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// plugin.toml says more about a package; what is wrong with it is told, and
+// keeps none of its plugins from running.
+func TestManifestOfAPackageIsReadWithCare(t *testing.T) {
+	for text, tc := range map[string]struct {
+		want packageFile
+		code string
+		says string
+	}{
+		"": {},
+		"version = \"1.2\"\ndescription = \"guards\"\nenv = [\"B\", \"A\", \"B\"]\n": {want: packageFile{"1.2", "guards", []string{"A", "B"}}},
+		"version = \"1\"\nverison = \"2\"\n":                                         {packageFile{Version: "1"}, "unknown_key", `verison: no such key; it has no effect (did you mean "version"?)`},
+		"version = \"1\"\n[colour]\nof = 1\n":                                        {packageFile{Version: "1"}, "unknown_key", `colour`},
+		"version = ":                                                                 {code: CodeManifest, says: "toml"},
+		"version = 5":                                                                {code: CodeManifest, says: "version"},
+		"#" + strings.Repeat("x", maxManifest-1):                                     {},
+		"#" + strings.Repeat("x", maxManifest):                                       {code: CodeManifest, says: "it is larger than 4096 bytes"},
+	} {
+		b := newBench(t)
+		b.script("fault", "exit 1\n")
+		b.manifest(text)
+		file, notes := readPackageFile(filepath.Join(b.dir, manifestName))
+		if diff := cmp.Diff(tc.want, file, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%.40q: -want +got:\n%s", text, diff)
+		}
+		if (len(notes) > 0) != (tc.code != "") {
+			t.Errorf("%.40q: %v", text, notes)
+		}
+		for _, d := range notes {
+			severity := map[bool]hook.Severity{true: hook.SeverityWarning, false: hook.SeverityError}[tc.code == "unknown_key"]
+			if all := d.Message + " (" + d.Hint + ")"; d.Code != tc.code || !strings.Contains(all, tc.says) || d.Severity != severity || filepath.Base(d.Path) != manifestName {
+				t.Errorf("%.40q: %+v", text, d)
+			}
+		}
+		pkg, _ := b.host.Package(b.dir)
+		if pkg.Version != tc.want.Version || pkg.Description != tc.want.Description || len(pkg.Env) != len(tc.want.Env) || len(pkg.Plugins) != 1 {
+			t.Errorf("%.40q: %+v", text, pkg)
+		}
+	}
+}
+
+// A package says how each of its plugins stands.
+func TestPackageSaysHowItsPluginsStand(t *testing.T) {
+	b := newBench(t)
+	names := []string{"changed", "good", "invalid", "unlocked"}
+	for _, name := range names {
+		b.pin(b.script(name, "exit 1 # "+name+"\n"))
+	}
+	lock, err := ReadLock(b.host.options.LockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(b.dir, proto.BinaryPrefix+name) }
+	lock.Remove(at("unlocked"))
+	if err := lock.Write(); err != nil {
+		t.Fatal(err)
+	}
+	b.script("changed", "exit 2\n")
+	good, _ := b.host.digests.of(at("good"))
+	if err := b.host.keepDescription(good, &proto.DescribeResponse{Version: "3", Hooks: []*proto.Hook{{Name: "a", Event: "Stop"}, {Name: "b", Event: "Stop"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(at("invalid"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	pkg, notes := b.host.Package(b.dir)
+	var rows []string
+	for _, p := range pkg.Plugins {
+		rows = append(rows, fmt.Sprintf("%s %s %d hooks, locked %v, digest %v: %s", p.Name, p.State, p.Hooks, p.Locked != "" && p.Locked == p.Digest, p.Digest != "", p.Why))
+		if p.Path != at(p.Name) {
+			t.Errorf("%s is %s", p.Name, p.Path)
+		}
+	}
+	changed, _ := b.host.digests.of(at("changed"))
+	pin, _ := lock.Pin(at("changed"))
+	want := []string{
+		"changed changed -1 hooks, locked false, digest true: its sha256 is " + changed + ", approved is " + pin.SHA256,
+		"good stopped 2 hooks, locked true, digest true: ",
+		"invalid invalid -1 hooks, locked false, digest false: others can write it",
+		"unlocked unlocked -1 hooks, locked false, digest true: nobody approved it",
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{CodeChanged, CodeUnsafe, CodeUnlocked}, codesOf(notes)); diff != "" || pkg.Version != "" || pkg.Name != "guard" || pkg.Dir != b.dir {
+		t.Errorf("%s %+v", diff, pkg)
+	}
+	for _, name := range []string{"changed", "invalid", "unlocked"} {
+		if err := os.Remove(at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(filepath.Dir(b.dir))
+	if pkg, notes := b.host.Package("guard"); pkg.Version != "3" || len(notes) != 0 || pkg.Dir != b.dir {
+		t.Errorf("of one plugin, by a relative path: %+v %v", pkg, notes)
+	}
+}
+
+// Packages lists the folders with plugins, in order, and what is wrong with them.
+func TestPackagesAreTheFoldersWithPlugins(t *testing.T) {
+	b := newBench(t)
+	all := filepath.Dir(b.dir)
+	if list, notes := b.host.Packages(all); len(list) != 0 || len(notes) != 0 {
+		t.Errorf("an empty folder is a package: %v %v", list, notes)
+	}
+	b.pin(b.script("fault", "exit 1\n"))
+	for _, name := range []string{"b", "a", "empty"} {
+		if err := os.Mkdir(filepath.Join(all, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"file", "a/" + proto.BinaryPrefix + "x", "b/" + manifestName} {
+		if err := os.WriteFile(filepath.Join(all, name), []byte("= no TOML"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, notes := b.host.Packages(all)
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Name)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "guard"}, names); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{CodeUnlocked, CodeManifest, CodeNew}, codesOf(notes)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if list, notes := b.host.Packages(filepath.Join(all, "none")); len(list)+len(notes) != 0 {
+		t.Errorf("a folder that is not there: %v %v", list, notes)
+	}
+	if list, notes := b.host.Packages(filepath.Join(all, "file")); len(list) != 0 || len(notes) != 1 || notes[0].Code != CodeMissing {
+		t.Errorf("a file: %v %v", list, notes)
+	}
+	if pkg, notes := b.host.Package(filepath.Join(all, "file")); len(pkg.Plugins) != 0 || !strings.Contains(fmt.Sprint(codesOf(notes)), CodeMissing) {
+		t.Errorf("a file: %v %v", pkg, notes)
+	}
+}
+
+// Lock approves the plugins that could be asked, with the variables that
+// plugin.toml asks for, and says what is wrong with the others.
+func TestLockApprovesWhatCouldBeAsked(t *testing.T) {
+	b := newBench(t)
+	b.install("fault", "good")
+	b.script("exits", "exit 3\n")
+	b.script("locked", "exit 3\n")
+	if err := os.Chmod(filepath.Join(b.dir, proto.BinaryPrefix+"locked"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	b.manifest("env = [\"TOKEN\", \"AGENT\"]\n")
+	pkg, err := b.host.Lock(t.Context(), b.dir)
+	if err == nil || !strings.Contains(err.Error(), "exits: it ended before the handshake") || !strings.Contains(err.Error(), "locked: others can write it") {
+		t.Errorf("%v", err)
+	}
+	lock, _ := ReadLock(b.host.options.LockFile)
+	path := filepath.Join(b.dir, proto.BinaryPrefix+"fault")
+	sum, _ := b.host.digests.of(path)
+	if pin, _ := lock.Pin(path); len(lock.Binaries()) != 1 || cmp.Diff(Pin{SHA256: sum, Version: "1.0.0", Env: []string{"AGENT", "TOKEN"}}, pin) != "" {
+		t.Errorf("%v %+v", lock.Binaries(), pin)
+	}
+	for _, p := range pkg.Plugins {
+		if want := map[string]State{"fault": StateStopped, "exits": StateUnlocked, "locked": StateInvalid}[p.Name]; p.State != want {
+			t.Errorf("%s is %s", p.Name, p.State)
+		}
+	}
+	for dir, code := range map[string]string{t.TempDir(): CodeMissing, filepath.Join(b.dir, "none"): CodeMissing, path: CodeMissing} {
+		before := read(t, b.host.options.LockFile)
+		_, err := b.host.Lock(t.Context(), dir)
+		expectCode(t, err, code)
+		expectCode(t, b.host.Learn(t.Context(), dir), code)
+		if string(read(t, b.host.options.LockFile)) != string(before) {
+			t.Errorf("%s: the lock changed", dir)
+		}
+	}
+	if err := os.Remove(b.host.options.LockFile); err != nil {
+		t.Fatal(err)
+	}
+	h := b.open(func(o *Options) { o.LockFile = filepath.Join(path, "plugins.lock") })
+	if _, err = h.Lock(t.Context(), b.dir); err == nil || !strings.Contains(err.Error(), "restore it, or remove it") {
+		t.Errorf("a lock below a file: %v", err)
+	}
+}
+
+// What a plugin says of itself is refused if it cannot be used, and nothing of
+// it is kept.
+func TestDescriptionThatCannotBeUsedIsRefused(t *testing.T) {
+	b := newBench(t)
+	b.pin(b.install("fault", "nameless"))
+	expectCode(t, b.host.Learn(t.Context(), b.dir), CodeDescribe)
+	b.pin(b.install("fault", "speechless"))
+	err := b.host.Learn(t.Context(), b.dir)
+	if p := expectCode(t, err, CodeDescribe); p != nil && !strings.Contains(p.Reason, "no words today") {
+		t.Errorf("%v", p)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(b.state, "plugins", "describe", "*.json")); len(kept) != 0 {
+		t.Errorf("kept: %v", kept)
+	}
+	if err := os.WriteFile(filepath.Join(b.state, "plugins", "describe"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.install("fault", "good")
+	expectCode(t, b.host.Learn(t.Context(), b.dir), CodeState)
+}
+
+// The hooks of a plugin carry where they are from. What was said of itself by
+// others' word is not taken.
+func TestHooksOfAPluginSayWhereTheyAreFrom(t *testing.T) {
+	b := newBench(t)
+	path := b.script("fault", "exit 1\n")
+	b.pin(path)
+	sum, _ := b.host.digests.of(path)
+	if err := b.host.keepDescription(sum, &proto.DescribeResponse{Hooks: []*proto.Hook{{Name: "a", Event: "Stop"}}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(b.dir)
+	hooks, notes := b.host.Describe("guard", ".")
+	if len(hooks) != 1 || len(notes) != 0 {
+		t.Fatal(hooks, notes)
+	}
+	want := hook.Source{Path: path, Dir: b.dir, Root: b.dir}
+	if hk := hooks[0]; hk.ID != "plugin/a" || hk.Scope != hook.ScopePlugin || cmp.Diff(want, hk.Source) != "" {
+		t.Errorf("%+v", hk)
+	}
+	if err := b.host.keepDescription(sum, &proto.DescribeResponse{Hooks: []*proto.Hook{{Event: "Stop"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for what, spoil := range map[string]func() error{
+		"no name": func() error { return nil },
+		"no JSON": func() error { return os.WriteFile(b.host.descriptionPath(sum), []byte("{"), 0o600) },
+		"others'": func() error { return os.Chmod(b.host.descriptionPath(sum), 0o666) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		hooks, notes := b.host.Describe("guard", b.dir)
+		if len(hooks) != 1 || hooks[0].State != hook.StateInvalid || hooks[0].OnFailure != hook.FailureBlock || !strings.HasPrefix(hooks[0].Why, "which hooks it has is unknown, so it blocks: ") ||
+			hooks[0].Name != "fault" || cmp.Diff(want, hooks[0].Source) != "" || len(notes) == 0 {
+			t.Errorf("%s: %+v %v", what, hooks, notes)
+		}
+	}
+	if hooks, notes := b.host.Describe("guard", filepath.Join(b.dir, "none")); len(hooks)+len(notes) != 0 {
+		t.Errorf("a folder that is not there: %v %v", hooks, notes)
+	}
+	if hooks, notes := b.host.Describe("guard", path); len(hooks) != 0 || len(notes) != 1 || notes[0].Code != CodeMissing {
+		t.Errorf("a file: %v %v", hooks, notes)
+	}
+}
