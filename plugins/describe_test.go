@@ -86,7 +86,7 @@ func TestPluginThatNobodyApprovedIsNotRead(t *testing.T) {
 	if err := os.Truncate(b.install("fault", "good"), 64<<30); err != nil { // of zeros, on no disk
 		t.Skip("no large files here:", err)
 	}
-	within(t, 10*time.Second, "the refusal", func() {
+	within(t, 15*time.Second, "the refusal", func() {
 		if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 1 || notes[0].Code != CodeUnlocked {
 			t.Errorf("got %v", notes)
 		}

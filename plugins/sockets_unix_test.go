@@ -85,7 +85,7 @@ func TestFolderOfSocketsThatWasCleanedAwayIsMadeAnew(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "its end", func() bool { return b.pid() != pid })
+	eventually(t, 15*time.Second, "its end", func() bool { return b.pid() != pid })
 	b.mustCall(do{Do: "version"})
 	if dir := b.host.sockets.dir; !lives(dir) {
 		t.Errorf("other hosts take %s for abandoned", dir)
