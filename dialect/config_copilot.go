@@ -56,7 +56,7 @@ var copilotConfig = product{
 // settleCopilot keeps a guard closed: before a tool runs, a hook of Copilot
 // that fails denies. A hook for another system is none of that.
 func settleCopilot(h *hook.Hook, _ *entry, _ string) {
-	if h.Event == hook.EventPreToolUse && h.OnFailure == "" && h.Why == "" {
+	if h.Event == hook.EventPreToolUse && h.Why == "" {
 		h.OnFailure = hook.FailureBlock
 	}
 }

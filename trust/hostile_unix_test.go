@@ -101,14 +101,3 @@ func TestF1PipeSwappedInNeverHangs(t *testing.T) {
 	close(stop)
 	<-done
 }
-
-func TestUnreadableFileIsRefused(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may read everything")
-	}
-	w := newWorkspace(t)
-	must(t, os.Chmod(w.path("run.sh"), 0o300))
-	if _, err := w.subject().Seal(); code(t, err) != trust.CodeUnreadable {
-		t.Error(err)
-	}
-}

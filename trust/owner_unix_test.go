@@ -198,23 +198,6 @@ func TestF5StoreWhoseFolderWasMendedIsReliedOnAgain(t *testing.T) {
 	}
 }
 
-func TestStoreThatCannotBeWrittenKeepsWhatItHas(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everything")
-	}
-	w, dir := newWorkspace(t), stateDir(t)
-	store := open(t, dir)
-	approve(t, store, w.seal())
-	must(t, os.Chmod(dir, 0o500))
-	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
-	if err := store.Approve(newWorkspace(t).seal()); code(t, err) != trust.CodeUnreadable {
-		t.Error(err)
-	}
-	if v := store.Judge(w.seal()); !v.Approved {
-		t.Error(v.Why)
-	}
-}
-
 func TestOwnersMayBeAskedByMany(t *testing.T) {
 	_, in := scope(t)
 	var owners trust.Owners
