@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ type Change struct {
 	Old    []byte // nil = there is none
 	New    []byte // nil = it is deleted
 	mode   fs.FileMode
+	owner  owner
 	base   []byte   // without our entries; nil = there would be no file
 	made   []string // containers that are made for our entries
 	target target
@@ -30,13 +30,12 @@ type Change struct {
 func (c *Change) Same() bool { return bytes.Equal(c.Old, c.New) && (c.Old == nil) == (c.New == nil) }
 
 // planFile works out what a file is without our entries, and with them.
-func (e Env) planFile(t target, a *bridge.Agent, r *Receipt) (*Change, error) {
-	path, data, mode, err := readTarget(t.path)
+func (e Env) planFile(t target, a *bridge.Agent, s Scope, r *Receipt) (*Change, error) {
+	c, err := e.read(t, s)
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Path: path, Old: data, mode: mode, target: t}
-	if c.base, err = e.without(c, a, r.file(path)); err != nil {
+	if c.base, err = e.without(c, a, r.file(c.Path)); err != nil {
 		return nil, err
 	}
 	if t.own != nil {
@@ -47,67 +46,56 @@ func (e Env) planFile(t target, a *bridge.Agent, r *Receipt) (*Change, error) {
 	if text == nil {
 		text = []byte(t.fresh)
 	}
-	d, err := readDocument(path, text, t.syntax)
+	d, err := readDocument(c.Path, text, t.syntax)
 	if err != nil {
 		return nil, err
 	}
-	if err := voids(d, path, a); err != nil {
+	if err := voids(d, c.Path, a); err != nil {
 		return nil, err
 	}
 	c.made = d.missing(t.keys, a.Events())
-	for _, event := range a.Events() {
-		if err := d.place(t.keys, event, path); err != nil {
-			return nil, err
-		}
-		if err := d.addEntry(t.keys, event, t.shape.element(e.Program, a, event)); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+	if err := d.place(t.keys, a.Events(), c.Path); err != nil {
+		return nil, err
+	}
+	if err := d.addEntries(t.keys, a.Events(), func(event string) string { return t.shape.element(e.Program, a, event) }); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	c.New = d.bytes()
 	return c, nil
 }
 
+// read looks at one file of an installation. A project's files must lie in the
+// project: whoever wrote the repository may have made a link of one.
+func (e Env) read(t target, s Scope) (*Change, error) {
+	f, err := readTarget(t.path)
+	if err != nil {
+		return nil, err
+	}
+	if s == Project {
+		root, err := resolve(e.Project)
+		if err != nil {
+			return nil, err
+		}
+		if !inside(f.path, root) {
+			return nil, fmt.Errorf("%s leads out of the project, to %s; put a file or a directory in the place of the link", t.path, f.path)
+		}
+	}
+	return &Change{Path: f.path, Old: f.data, mode: f.mode, owner: f.owner, target: t}, nil
+}
+
 // place checks that what stands where our entries go can hold them.
-func (d *document) place(keys []string, event, path string) error {
+func (d *document) place(keys, events []string, path string) error {
 	for i := range keys {
 		if v := d.at(keys[:i+1]...); v != nil && v.Value.Kind() != '{' {
 			return fmt.Errorf("%s:%d: %q is no object; correct it first", path, d.line(v.StartOffset), keys[i])
 		}
 	}
-	if v := d.at(append(slices.Clone(keys), event)...); v != nil && v.Value.Kind() != '[' {
-		return fmt.Errorf("%s:%d: %q is no list; correct it first", path, d.line(v.StartOffset), event)
+	for _, event := range events {
+		if v := d.at(append(slices.Clone(keys), event)...); v != nil && v.Value.Kind() != '[' {
+			return fmt.Errorf("%s:%d: %q is no list; correct it first", path, d.line(v.StartOffset), event)
+		}
 	}
 	return nil
-}
-
-// readTarget reads a file behind its links.
-func readTarget(path string) (resolved string, data []byte, mode fs.FileMode, err error) {
-	resolved, err = filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if info, lerr := os.Lstat(path); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return "", nil, 0, fmt.Errorf("%s is a link to a file that is not there; make the file or remove the link", path)
-		}
-		return path, nil, 0o644, nil
-	}
-	if err != nil {
-		return "", nil, 0, err
-	}
-	info, err := os.Stat(resolved)
-	switch {
-	case err != nil:
-		return "", nil, 0, err
-	case !info.Mode().IsRegular():
-		return "", nil, 0, fmt.Errorf("%s is no regular file", resolved)
-	case info.Mode().Perm()&0o200 == 0:
-		return "", nil, 0, fmt.Errorf("%s is read-only; make it writable (chmod u+w) if tenterhook may change it", resolved)
-	case links(info) > 1:
-		return "", nil, 0, fmt.Errorf("%s has %d names (hard links), which a new file would part; replace the others by symbolic links", resolved, links(info))
-	}
-	data, err = os.ReadFile(resolved)
-	if data == nil {
-		data = []byte{}
-	}
-	return resolved, data, info.Mode().Perm(), err
 }
 
 // without returns a file's bytes without our entries: the very bytes of before
@@ -148,34 +136,45 @@ func (e Env) without(c *Change, a *bridge.Agent, r *FileReceipt) ([]byte, error)
 // removeOurs takes our entries out, and the keys that an installation made for
 // them if nothing else is in them.
 func (d *document) removeOurs(t target, a *bridge.Agent, r *FileReceipt) error {
-	for _, event := range a.Events() {
-		keys := append(slices.Clone(t.keys), event)
-		for removed := true; removed; {
-			removed = false
-			list := d.at(keys...)
-			if list == nil || list.Value.Kind() != '[' {
-				break
-			}
-			for i, s := range spans(list) {
-				if isOurs(d.standard(s), a.Name) {
-					if err := d.remove(list, i); err != nil {
-						return err
-					}
-					removed = true
-					break
-				}
+	hooks := d.at(t.keys...)
+	if hooks == nil || hooks.Value.Kind() != '{' {
+		return nil
+	}
+	var events, above []string // that an installation made
+	if r != nil {
+		for _, path := range slices.Backward(r.Created) { // the innermost first
+			if event, ok := strings.CutPrefix(path, strings.Join(t.keys, "/")+"/"); ok {
+				events = append(events, event)
+			} else {
+				above = append(above, path)
 			}
 		}
 	}
-	if r == nil {
-		return nil
+	err := d.each([]*hujson.Value{hooks}, func(_ int, hooks *document) error {
+		_, lists := hooks.lists(a.Events())
+		err := hooks.each(lists, func(_ int, list *document) error { return list.removeEntries(a) })
+		for _, event := range events {
+			err = errors.Join(err, hooks.removeEmpty(event))
+		}
+		return err
+	})
+	for _, path := range above {
+		err = errors.Join(err, d.removeEmpty(path))
 	}
-	for i := len(r.Created) - 1; i >= 0; i-- { // the innermost last
-		if err := d.removeEmpty(r.Created[i]); err != nil {
+	return err
+}
+
+// removeEntries takes our entries out of the list of an event.
+func (d *document) removeEntries(a *bridge.Agent) error {
+	for {
+		i := slices.IndexFunc(spans(&d.root), func(s span) bool { return isOurs(d.standard(s), a.Name) })
+		if i < 0 {
+			return nil
+		}
+		if err := d.remove(&d.root, i); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // standard is an item as plain JSON.

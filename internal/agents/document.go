@@ -18,7 +18,7 @@ type syntax struct {
 	bom      bool
 }
 
-// document is a JSON text that is edited in place.
+// document is a JSON text that is edited in place, or a value of one.
 type document struct {
 	bom  []byte
 	text []byte
@@ -26,6 +26,9 @@ type document struct {
 	nl   string // its line break
 	unit string // one step of indentation
 	flat bool   // all on one line
+
+	within *document // the text that it is a value of; nil = it is a whole text
+	from   int       // where it begins there
 }
 
 var utf8BOM = []byte("\xef\xbb\xbf")
@@ -43,6 +46,9 @@ func readDocument(path string, data []byte, s syntax) (*document, error) {
 	if len(bytes.TrimSpace(d.text)) == 0 {
 		return nil, fmt.Errorf("%s: the file is empty, which its agent cannot parse; delete it or write {} into it", path)
 	}
+	if at := tooDeep(d.text); at >= 0 {
+		return nil, fmt.Errorf("%s:%d: more than %d values lie within each other", path, d.line(at), maxDepth)
+	}
 	if err := d.parse(); err != nil {
 		return nil, fmt.Errorf("%s:%w", path, err)
 	}
@@ -58,6 +64,44 @@ func readDocument(path string, data []byte, s syntax) (*document, error) {
 	}
 	d.style()
 	return d, nil
+}
+
+// maxDepth bounds how deep values may lie within each other: the parser takes
+// its stack for it.
+const maxDepth = 1000
+
+// tooDeep returns the offset at which a text nests deeper than maxDepth, -1 if it
+// does not.
+func tooDeep(text []byte) int {
+	depth, inText := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inText:
+			if c == '\\' {
+				i++
+			}
+			inText = c != '"'
+		case c == '"':
+			inText = true
+		case c == '/' && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '*'):
+			end := "\n"
+			if text[i+1] == '*' {
+				end = "*/"
+			}
+			n := bytes.Index(text[i+2:], []byte(end))
+			if n < 0 {
+				return -1
+			}
+			i += 1 + n + len(end)
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return -1
 }
 
 func (d *document) parse() error {
@@ -109,7 +153,11 @@ func commaIn(text []byte, start, end int) int {
 		case text[i] == ',':
 			return i
 		case bytes.HasPrefix(text[i:end], []byte("//")):
-			i += bytes.IndexByte(append(text[i:end:end], '\n'), '\n')
+			n := bytes.IndexByte(text[i:end], '\n')
+			if n < 0 {
+				return -1
+			}
+			i += n
 		case bytes.HasPrefix(text[i:end], []byte("/*")):
 			i += bytes.Index(text[i:end], []byte("*/")) + 1
 		}
@@ -117,7 +165,12 @@ func commaIn(text []byte, start, end int) int {
 	return -1
 }
 
-func (d *document) line(offset int) int { return 1 + bytes.Count(d.text[:offset], []byte("\n")) }
+func (d *document) line(offset int) int {
+	if d.within != nil {
+		return d.within.line(d.from) + bytes.Count(d.text[:offset], []byte("\n"))
+	}
+	return 1 + bytes.Count(d.text[:offset], []byte("\n"))
+}
 
 // style looks at how the text is laid out.
 func (d *document) style() {
@@ -138,6 +191,10 @@ func (d *document) style() {
 // whether nothing else stands before it.
 func (d *document) indent(offset int) (string, bool) {
 	start := bytes.LastIndexByte(d.text[:offset], '\n') + 1
+	if start == 0 && d.within != nil {
+		space, _ := d.within.indent(d.from)
+		return space, false
+	}
 	before := d.text[start:offset]
 	space := before[:len(before)-len(bytes.TrimLeft(before, " \t"))]
 	return string(space), len(space) == len(before)
@@ -192,108 +249,3 @@ next:
 	}
 	return v
 }
-
-// splice replaces a part of the text and parses it anew.
-func (d *document) splice(start, end int, with string) error {
-	text := make([]byte, 0, len(d.text)+len(with))
-	text = append(text, d.text[:start]...)
-	text = append(text, with...)
-	d.text = append(text, d.text[end:]...)
-	if err := d.parse(); err != nil {
-		return fmt.Errorf("the edit would break the file:%w", err)
-	}
-	return nil
-}
-
-const blank = " \t\r\n"
-
-// add puts an item at the end of an object or an array, and adds bytes alone.
-func (d *document) add(c *hujson.Value, item string) error {
-	open, end := c.StartOffset, c.EndOffset-1
-	base, _ := d.indent(open)
-	kids := spans(c)
-	if len(kids) == 0 {
-		inner := string(d.text[open+1 : end])
-		at := open + 1 + len(strings.TrimRight(inner, blank))
-		if d.flat {
-			return d.splice(at, at, item)
-		}
-		with := d.nl + base + d.unit + item
-		if !strings.Contains(string(d.text[at:end]), "\n") {
-			with += d.nl + base
-		}
-		return d.splice(at, at, with)
-	}
-	last := kids[len(kids)-1]
-	gap := " "
-	if strings.Contains(string(d.text[open:end]), "\n") {
-		indent, own := d.indent(last.start)
-		if !own {
-			indent = base + d.unit
-		}
-		gap = d.nl + indent
-	}
-	comments := strings.TrimRight(string(d.text[last.end:end]), blank)
-	if comments == "" {
-		return d.splice(last.end, last.end, ","+gap+item)
-	}
-	return d.splice(last.end, last.end+len(comments), ","+comments+gap+item)
-}
-
-// remove takes the item at an index out of an object or an array, with the white
-// space in front of it where that is possible, and leaves comments.
-func (d *document) remove(c *hujson.Value, index int) error {
-	kids, open := spans(c), c.StartOffset
-	it := kids[index]
-	before := len(strings.TrimRight(string(d.text[:it.start]), blank)) // where the text before it ends
-	var cuts []cut
-	switch {
-	case index < len(kids)-1:
-		behind := string(d.text[it.end:it.comma])
-		if index == 0 && behind == "" && strings.TrimSpace(string(d.text[it.comma+1:kids[1].start])) == "" {
-			cuts = append(cuts, cut{it.start, kids[1].start, ""})
-		}
-		cuts = append(cuts, cut{before, it.comma + 1, behind}, cut{it.start, it.comma + 1, behind})
-	case index > 0:
-		comma := kids[index-1].comma
-		between := ""
-		if before > comma {
-			between = string(d.text[comma+1 : before])
-		}
-		cuts = append(cuts, cut{comma, it.end, between}, cut{comma, it.end, string(d.text[comma+1 : it.start])})
-	default:
-		if end := c.EndOffset - 1; before == open+1 && strings.TrimSpace(string(d.text[it.end:end])) == "" {
-			cuts = append(cuts, cut{before, end, ""})
-		}
-		cuts = append(cuts, cut{before, it.end, ""}, cut{it.start, it.end, ""})
-	}
-	saved := *d
-	for _, k := range cuts {
-		if d.splice(k.start, k.end, k.with) == nil && d.holds(open, len(kids)-1) {
-			return nil
-		}
-		*d = saved
-	}
-	return fmt.Errorf("%d: the entry cannot be removed without changing what is around it; remove it by hand", d.line(it.start))
-}
-
-// cut is a part of the text and what takes its place.
-type cut struct {
-	start, end int
-	with       string
-}
-
-// holds reports whether the object or array at an offset has so many items and
-// no comma behind the last.
-func (d *document) holds(open, items int) bool {
-	for v := range d.root.All() {
-		if v.StartOffset == open && (v.Value.Kind() == '{' || v.Value.Kind() == '[') {
-			kids := spans(v)
-			return len(kids) == items && (items == 0 || commaIn(d.text, kids[items-1].end, v.EndOffset-1) < 0)
-		}
-	}
-	return false
-}
-
-// bytes is the whole file.
-func (d *document) bytes() []byte { return append(append([]byte(nil), d.bom...), d.text...) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,121 +14,6 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 )
-
-// generated is a settings file as people and other tools leave them: any order
-// and indentation, comments, other hooks, odd line breaks.
-type generated struct {
-	rt       *rapid.T
-	comments bool
-	crlf     bool
-	unit     string
-	inline   bool
-}
-
-func (g *generated) pick(label string, words ...string) string {
-	return rapid.SampledFrom(words).Draw(g.rt, label)
-}
-
-func (g *generated) coin(label string) bool { return rapid.Bool().Draw(g.rt, label) }
-
-// gap is what stands between two tokens at a depth.
-func (g *generated) gap(depth int) string {
-	if g.inline {
-		return g.pick("space", "", " ")
-	}
-	nl := "\n"
-	if g.crlf {
-		nl = "\r\n"
-	}
-	gap := nl + strings.Repeat(g.unit, depth)
-	if g.comments && g.coin("comment") {
-		if g.coin("block") {
-			return " /* it's \"}\" , */" + gap
-		}
-		return " // note: ], {" + gap
-	}
-	return gap
-}
-
-func (g *generated) value(depth int) string {
-	switch n := rapid.IntRange(0, 5).Draw(g.rt, "kind"); {
-	case n == 0 && depth < 4:
-		return g.list("[", "]", depth, rapid.IntRange(0, 3).Draw(g.rt, "n"), func(int) string { return g.value(depth + 1) })
-	case n == 1 && depth < 4:
-		return g.object(depth, rapid.IntRange(0, 3).Draw(g.rt, "n"), func(i int) (string, string) { return fmt.Sprint("k", i), g.value(depth + 1) })
-	case n == 2:
-		return g.pick("literal", "true", "false", "null", "-1.5e3", "0")
-	}
-	return g.pick("text", `"a"`, `"{\"hooks\": [\"}"`, `"// no comment"`, `"ü\u0041\\"`, `""`)
-}
-
-func (g *generated) list(open, end string, depth, n int, item func(int) string) string {
-	var b strings.Builder
-	b.WriteString(open)
-	for i := range n {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString(g.gap(depth+1) + item(i))
-	}
-	if n > 0 || g.coin("wide") {
-		b.WriteString(g.gap(depth))
-	}
-	return b.String() + end
-}
-
-func (g *generated) object(depth, n int, member func(int) (string, string)) string {
-	return g.list("{", "}", depth, n, func(i int) string {
-		key, value := member(i)
-		return `"` + key + `"` + g.pick("colon", ":", ": ", " : ") + value
-	})
-}
-
-// groups is another tool's list of entries of an event.
-func (g *generated) groups(depth int) string {
-	return g.list("[", "]", depth, rapid.IntRange(0, 2).Draw(g.rt, "groups"), func(int) string {
-		return g.object(depth+1, 2, func(i int) (string, string) {
-			if i == 0 {
-				return "matcher", g.pick("matcher", `"Bash"`, `"*"`, `""`)
-			}
-			return "hooks", g.list("[", "]", depth+2, 1, func(int) string {
-				return `{"type": "command", "command": "other --tool", "timeout": 5}`
-			})
-		})
-	})
-}
-
-func (g *generated) file() string {
-	keys := []string{"model", "env", "hooks", "permissions", "$schema"}
-	n := rapid.IntRange(0, len(keys)).Draw(g.rt, "keys")
-	from := rapid.IntRange(0, len(keys)-1).Draw(g.rt, "from")
-	root := g.object(0, n, func(i int) (string, string) {
-		key := keys[(from+i)%len(keys)]
-		if key != "hooks" {
-			return key, g.value(1)
-		}
-		events := []string{"PreToolUse", "Stop", "SomethingNew"}
-		return key, g.object(1, rapid.IntRange(0, 3).Draw(g.rt, "events"), func(i int) (string, string) { return events[i], g.groups(2) })
-	})
-	if g.inline {
-		return root + g.pick("end", "", "\n")
-	}
-	return g.pick("begin", "", "\n", "  ") + root + g.pick("end", "", "\n", "\n\n", "\r\n")
-}
-
-func drawFile(rt *rapid.T, comments bool) []byte {
-	g := &generated{rt: rt, comments: comments && rapid.Bool().Draw(rt, "comments"), crlf: rapid.Bool().Draw(rt, "crlf"),
-		inline: rapid.IntRange(0, 4).Draw(rt, "inline") == 0,
-		unit:   rapid.SampledFrom([]string{"  ", "\t", "    ", "", " "}).Draw(rt, "unit")}
-	if g.inline {
-		g.comments = false
-	}
-	text := g.file()
-	if comments && rapid.IntRange(0, 4).Draw(rt, "bom") == 0 {
-		text = "\ufeff" + text
-	}
-	return []byte(text)
-}
 
 // subsequence reports whether a text can be had from another by adding bytes.
 func subsequence(short, long []byte) bool {
@@ -203,38 +87,72 @@ func write(t testing.TB, path string, data []byte) {
 	}
 }
 
-// sharedFiles are the agents whose files are edited, and what those take.
-var sharedFiles = map[string]struct {
-	path     string
-	comments bool
-}{"claude": {".claude/settings.json", false}, "qwen": {".qwen/settings.json", true}}
+// sharedFile is an agent's file that is edited, and what it may hold.
+type sharedFile struct {
+	path          string
+	scope         Scope
+	comments, bom bool
+	flat          bool // its entries have no inner list
+	keys          []string
+	events        []string
+}
+
+var sharedFiles = func() map[string]sharedFile {
+	keys := []string{"model", "env", "hooks", "permissions", "$schema"}
+	files := map[string]sharedFile{
+		"claude":   {path: ".claude/settings.json", bom: true, keys: keys},
+		"codex":    {path: ".codex/hooks.json", keys: []string{"hooks", "description"}},
+		"qwen":     {path: ".qwen/settings.json", comments: true, bom: true, keys: keys},
+		"gemini":   {path: ".gemini/settings.json", scope: Project, comments: true, keys: keys},
+		"cursor":   {path: ".cursor/hooks.json", flat: true, keys: []string{"version", "hooks"}},
+		"windsurf": {path: ".codeium/windsurf/hooks.json", flat: true, keys: []string{"hooks", "x"}},
+		"factory":  {path: ".factory/settings.json", keys: keys},
+		"kiro":     {path: ".kiro/agents/dev.json", flat: true, keys: []string{"name", "hooks", "tools"}},
+	}
+	for name, f := range files {
+		a, _ := bridge.Lookup(name)
+		if f.events = a.Events(); f.scope == "" {
+			f.scope = User
+		}
+		files[name] = f
+	}
+	return files
+}()
+
+// in is where the file lies.
+func (f sharedFile) in(e Env) string {
+	if f.scope == Project {
+		return filepath.Join(e.Project, f.path)
+	}
+	return filepath.Join(e.Home, f.path)
+}
 
 func TestInstallAddsBytesAloneAndUninstallGivesTheSameBytesBack(t *testing.T) {
 	for name, file := range sharedFiles {
 		t.Run(name, func(t *testing.T) {
 			e, a := testEnv(t), agent(t, name)
-			path := filepath.Join(e.Home, file.path)
+			path := file.in(e)
 			rapid.Check(t, func(rt *rapid.T) {
-				before := drawFile(rt, file.comments)
+				before := drawFile(rt, file)
 				write(t, path, before)
 				mode := os.FileMode(rapid.SampledFrom([]int{0o600, 0o644, 0o640}).Draw(rt, "mode"))
 				if err := os.Chmod(path, mode); err != nil {
 					rt.Fatal(err)
 				}
-				install(t, e, a, User)
+				install(t, e, a, file.scope)
 				after := read(t, path)
 				if !subsequence(before, after) || bytes.Equal(before, after) {
 					rt.Fatalf("not only added to:\n%s\n---\n%s", before, after)
 				}
 				checkEntries(rt, a, before, after)
-				again, err := e.PlanInstall(a, User)
+				again, err := e.PlanInstall(a, file.scope)
 				if err != nil || !again.Same() {
 					rt.Fatalf("installing again would change it, %v", err)
 				}
 				if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 					rt.Fatalf("mode %v, %v", info.Mode(), err)
 				}
-				uninstall(t, e, a, User)
+				uninstall(t, e, a, file.scope)
 				if got := read(t, path); !bytes.Equal(got, before) {
 					rt.Fatalf("it was\n%q\nand is\n%q", before, got)
 				}
@@ -288,32 +206,32 @@ func TestUninstallRemovesOurEntriesAloneFromAFileThatSomebodyElseChanged(t *test
 	for name, file := range sharedFiles {
 		t.Run(name, func(t *testing.T) {
 			e, a := testEnv(t), agent(t, name)
-			path := filepath.Join(e.Home, file.path)
+			path, event := file.in(e), file.events[0]
 			rapid.Check(t, func(rt *rapid.T) {
-				before := drawFile(rt, file.comments)
+				before := drawFile(rt, file)
 				write(t, path, before)
-				install(t, e, a, User)
+				install(t, e, a, file.scope)
 				// Somebody appends an entry behind ours, and a key.
 				d, err := readDocument(path, read(t, path), syntax{comments: true, bom: true})
 				if err != nil {
 					rt.Fatal(err)
 				}
 				theirs := `{"hooks":[{"type":"command","command":"theirs","timeout":1}]}`
-				if err := errors.Join(d.addEntry([]string{"hooks"}, "PreToolUse", theirs), d.add(&d.root, `"theirs": 1`)); err != nil {
+				if err := errors.Join(d.addEntries([]string{"hooks"}, []string{event}, func(string) string { return theirs }), d.add(&d.root, `"theirs": 1`)); err != nil {
 					rt.Fatal(err)
 				}
 				write(t, path, d.bytes())
-				uninstall(t, e, a, User)
+				uninstall(t, e, a, file.scope)
 				want := parsed(rt, before)
 				hooks, _ := want["hooks"].(map[string]any)
 				if hooks == nil {
 					hooks = make(map[string]any)
 					want["hooks"] = hooks
 				}
-				list, _ := hooks["PreToolUse"].([]any)
+				list, _ := hooks[event].([]any)
 				var entry any
 				_ = json.Unmarshal([]byte(theirs), &entry)
-				hooks["PreToolUse"], want["theirs"] = append(list, entry), float64(1)
+				hooks[event], want["theirs"] = append(list, entry), float64(1)
 				if got := parsed(rt, read(t, path)); !reflect.DeepEqual(got, want) {
 					rt.Fatalf("before:\n%s\nis:\n%s", before, read(t, path))
 				}

@@ -12,3 +12,11 @@ func ownGroup(cmd *exec.Cmd) (kill func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // it may be gone
 }
+
+func makeFIFO(path string) error { return syscall.Mkfifo(path, 0o600) }
+
+// shellOutput runs a line as an agent's shell does.
+func shellOutput(line string) (string, error) {
+	out, err := exec.Command("/bin/sh", "-c", line).Output()
+	return string(out), err
+}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/bridge"
 )
@@ -56,11 +57,7 @@ func (e Env) PlanInstall(a *bridge.Agent, s Scope) (*Plan, error) {
 func (e Env) PlanUninstall(a *bridge.Agent, s Scope) (*Plan, error) { return e.plan(a, s, true) }
 
 func (e Env) plan(a *bridge.Agent, s Scope, remove bool) (*Plan, error) {
-	where, ok := places[a.Name]
-	if !ok {
-		return nil, fmt.Errorf("tenterhook does not install into %s", a.Title)
-	}
-	targets, err := where.targets(e, a, s)
+	targets, err := e.targets(a, s)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +65,10 @@ func (e Env) plan(a *bridge.Agent, s Scope, remove bool) (*Plan, error) {
 	if p.receipt, err = e.receipt(a.Name, s); err != nil {
 		return nil, err
 	}
-	for _, t := range targets {
+	if len(targets) == 0 && !remove {
+		return nil, fmt.Errorf("%s has no file here that holds hooks; make an agent in it first", a.Title)
+	}
+	for _, t := range p.withEarlier(targets) {
 		c, err := e.planChange(t, a, p)
 		if err != nil {
 			return nil, err
@@ -85,29 +85,63 @@ func (e Env) plan(a *bridge.Agent, s Scope, remove bool) (*Plan, error) {
 	return p, nil
 }
 
-// planTrustEnd takes back what an agent was told to trust.
-func (e Env) planTrustEnd(f *FileReceipt) (*Change, error) {
-	path, data, mode, err := readTarget(f.Path)
+// withEarlier adds the files of the installation before that lie elsewhere: a
+// variable of the client may have named another directory then.
+func (p *Plan) withEarlier(targets []target) []target {
+	if !p.remove || p.receipt == nil || len(targets) == 0 {
+		return targets
+	}
+	all := slices.Clone(targets)
+	for _, f := range p.receipt.Files {
+		known := func(t target) bool { path, err := resolve(t.path); return err == nil && path == f.Path }
+		if !slices.ContainsFunc(targets, known) {
+			t := targets[0] // all files of an agent are of one kind
+			t.path = f.Path
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// targets are the files of an installation.
+func (e Env) targets(a *bridge.Agent, s Scope) ([]target, error) {
+	dir, err := e.dirOf(a, s)
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Path: path, Old: data, mode: mode, New: data}
-	if data != nil {
-		c.New, err = withoutTrust(data, f)
+	if s == Project && e.Project == e.Home {
+		return nil, errors.New("the project is your home directory, whose configuration is your own; leave out --project")
+	}
+	for _, path := range []string{dir, e.Program, e.StateDir} {
+		if !utf8.ValidString(path) {
+			return nil, fmt.Errorf("%q is not UTF-8, which a configuration in JSON cannot hold; rename it", path)
+		}
+	}
+	return places[a.Name].targets(e, a, s, dir)
+}
+
+// planTrustEnd takes back what an agent was told to trust.
+func (e Env) planTrustEnd(f *FileReceipt) (*Change, error) {
+	now, err := readTarget(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	c := &Change{Path: now.path, Old: now.data, mode: now.mode, owner: now.owner, New: now.data}
+	if now.data != nil {
+		c.New, err = withoutTrust(now.data, f)
 	}
 	return c, err
 }
 
 func (e Env) planChange(t target, a *bridge.Agent, p *Plan) (*Change, error) {
 	if !p.remove {
-		return e.planFile(t, a, p.receipt)
+		return e.planFile(t, a, p.Scope, p.receipt)
 	}
-	path, data, mode, err := readTarget(t.path)
+	c, err := e.read(t, p.Scope)
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Path: path, Old: data, mode: mode, target: t}
-	c.base, err = e.without(c, a, p.receipt.file(path))
+	c.base, err = e.without(c, a, p.receipt.file(c.Path))
 	c.New = c.base
 	return c, err
 }
@@ -154,6 +188,11 @@ func (e Env) Apply(p *Plan) (err error) {
 	}
 	if p.receipt != nil {
 		r.Trust = p.receipt.Trust
+		for _, f := range p.receipt.Files {
+			if r.file(f.Path) == nil {
+				r.Files = append(r.Files, f) // it lies elsewhere; uninstalling removes it too
+			}
+		}
 	}
 	return e.writeReceipt(r)
 }
@@ -171,37 +210,24 @@ func (e Env) fileReceipt(p *Plan, c *Change) (FileReceipt, error) {
 		f.Before = digest(c.base)
 	}
 	if c.New != nil {
-		made, err := e.makeDirs(filepath.Dir(c.Path), p.Scope)
+		mode := fs.FileMode(0o755)
+		if p.Scope == User {
+			mode = 0o700
+		}
+		made, err := makeDirs(filepath.Dir(c.Path), mode)
 		f.Dirs = append(f.Dirs, made...)
 		return f, err
 	}
 	return f, nil
 }
 
-// makeDirs makes a directory and those above it, and says which were made.
-func (e Env) makeDirs(dir string, s Scope) ([]string, error) {
-	var missing []string
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(d); err == nil || d == filepath.Dir(d) {
-			break
-		}
-		missing = append(missing, d)
-	}
-	slices.Reverse(missing)
-	mode := fs.FileMode(0o700)
-	if s != User {
-		mode = 0o755
-	}
-	return missing, os.MkdirAll(dir, mode)
-}
-
 // unchanged fails if somebody wrote the file since the plan was made.
 func (c *Change) unchanged() error {
-	_, now, _, err := readTarget(c.Path)
+	now, err := readTarget(c.Path)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(now, c.Old) || (now == nil) != (c.Old == nil) {
+	if now.path != c.Path || !bytes.Equal(now.data, c.Old) || (now.data == nil) != (c.Old == nil) {
 		return fmt.Errorf("%s changed in the meantime; run the command again", c.Path)
 	}
 	return nil
@@ -221,7 +247,7 @@ func (c *Change) write(data []byte) error {
 			mode = 0o755
 		}
 	}
-	return writeAtomic(c.Path, data, mode)
+	return writeAtomic(c.Path, data, mode, c.owner)
 }
 
 // forget ends an installation: the directories that it made, its receipt and

@@ -53,7 +53,7 @@ func (e Env) VerifyLive(ctx context.Context, s State) (*Live, error) {
 		return nil, err
 	}
 	workspace := filepath.Join(dir, "project")
-	if err := writeAtomic(filepath.Join(workspace, ".tenterhook/hooks/canary/HOOK.md"), []byte(canary), 0o644); err != nil {
+	if err := writePrivate(filepath.Join(workspace, ".tenterhook/hooks/canary/HOOK.md"), []byte(canary)); err != nil {
 		return nil, err
 	}
 	ran := filepath.Join(dir, "ran")

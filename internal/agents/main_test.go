@@ -3,6 +3,7 @@ package agents
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	syncFile = func(*os.File) error { return nil }
+	_ = flag.Set("rapid.checks", "40") // for each of eight agents; the command line sets another number
+	flag.Parse()
 	code := m.Run()
 	if built != "" {
 		_ = os.RemoveAll(built) // a leftover harms nothing

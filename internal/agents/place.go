@@ -2,11 +2,13 @@ package agents
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
+	"strings"
 
 	"github.com/tenterhook/tenterhook/bridge"
 )
@@ -46,89 +48,176 @@ type target struct {
 // place is where an agent is configured.
 type place struct {
 	clients []string // names of its program
-	traces  []string // directories below the home directory that only it makes
-	targets func(e Env, a *bridge.Agent, s Scope) ([]target, error)
+	home    homeDir  // of the user's configuration; the zero homeDir = it has none that is known
+	project string   // its directory in a project, "" = none
+	// targets are the files of an installation, in the directory of its scope.
+	targets func(e Env, a *bridge.Agent, s Scope, dir string) ([]target, error)
+}
+
+// homeDir is a user's directory of an agent, as its client finds it.
+type homeDir struct {
+	variable string // the client's variable that names another place; "" = it has none
+	below    string // what the client appends to the variable's directory
+	standard string // below the home directory
+	tilde    bool   // the client expands ~ in the variable
+}
+
+// homeOf is the user's directory of an agent, "" if it has none. It fails if the
+// client's own variable names no absolute path: where that is depends on the
+// directory that the client is started in.
+func (e Env) homeOf(agent string) (string, error) {
+	h := places[agent].home
+	if h == (homeDir{}) {
+		return "", nil
+	}
+	dir := ""
+	if h.variable != "" {
+		dir = e.Getenv(h.variable)
+	}
+	if dir == "" {
+		return filepath.Join(e.Home, h.standard), nil
+	}
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && h.tilde && (rest == "" || rest[0] == '/') {
+		dir = filepath.Join(e.Home, rest)
+	}
+	if !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("%s=%s is no absolute path; set it to one, or unset it", h.variable, dir)
+	}
+	return filepath.Join(dir, h.below), nil
+}
+
+// dirOf is the directory of a scope.
+func (e Env) dirOf(a *bridge.Agent, s Scope) (string, error) {
+	where := places[a.Name]
+	switch {
+	case s == Managed && a.Name == "claude":
+		return filepath.Join(e.Root, claudeManaged()), nil
+	case s == Managed:
+		return "", noScope(a, s, "leave out --managed")
+	case s == Project && where.project != "":
+		return filepath.Join(e.Project, where.project), nil
+	case s == User && where.home != (homeDir{}):
+		return e.homeOf(a.Name)
+	}
+	return "", noScope(a, s, "use the other scope (--project, or none)")
+}
+
+func noScope(a *bridge.Agent, s Scope, remedy string) error {
+	return fmt.Errorf("%s has no %s configuration that tenterhook installs into; %s", a.Title, s, remedy)
 }
 
 const emptyObject = "{\n}\n"
 
-// shared is a file that holds Claude Code's groups of entries below "hooks".
-func shared(path string, s syntax) ([]target, error) {
-	return []target{{path: path, keys: []string{"hooks"}, shape: grouped, syntax: s, fresh: emptyObject}}, nil
-}
-
-func noScope(a *bridge.Agent, s Scope, remedy string) ([]target, error) {
-	return nil, fmt.Errorf("%s has no %s configuration that tenterhook installs into; %s", a.Title, s, remedy)
-}
-
-// inHomeOrProject is the usual pair of directories.
-func (e Env) inHomeOrProject(a *bridge.Agent, s Scope, home, project string) (string, error) {
-	switch {
-	case s == User && home != "":
-		return home, nil
-	case s == Project && project != "":
-		return filepath.Join(e.Project, project), nil
-	case s == Managed:
-		_, err := noScope(a, s, "leave out --managed")
-		return "", err
+// inOneFile are the targets of an agent with one file of entries that others
+// share.
+func inOneFile(name string, s shape, y syntax, fresh string) func(Env, *bridge.Agent, Scope, string) ([]target, error) {
+	return func(_ Env, _ *bridge.Agent, _ Scope, dir string) ([]target, error) {
+		return []target{{path: filepath.Join(dir, name), keys: []string{"hooks"}, shape: s, syntax: y, fresh: fresh}}, nil
 	}
-	_, err := noScope(a, s, "use the other scope (--project, or none)")
-	return "", err
 }
 
-func (e Env) home(variable string, parts ...string) string {
-	if dir := e.Getenv(variable); variable != "" && dir != "" {
-		return dir
+var places map[string]place
+
+func init() { // the functions refer to the table
+	places = map[string]place{
+		"claude": {
+			clients: []string{"claude"}, home: homeDir{variable: "CLAUDE_CONFIG_DIR", standard: ".claude"}, project: ".claude",
+			targets: func(e Env, a *bridge.Agent, s Scope, dir string) ([]target, error) {
+				name := "settings.json"
+				if s == Managed {
+					name = "managed-settings.json"
+				}
+				return inOneFile(name, grouped, syntax{bom: true}, emptyObject)(e, a, s, dir)
+			},
+		},
+		"codex": {
+			clients: []string{"codex"}, home: homeDir{variable: "CODEX_HOME", standard: ".codex"}, project: ".codex",
+			targets: inOneFile("hooks.json", grouped, syntax{}, emptyObject),
+		},
+		"gemini": {
+			clients: []string{"gemini"}, home: homeDir{variable: "GEMINI_CLI_HOME", below: ".gemini", standard: ".gemini"}, project: ".gemini",
+			targets: geminiTargets,
+		},
+		"copilot": {
+			clients: []string{"copilot"}, home: homeDir{variable: "COPILOT_HOME", standard: ".copilot"}, project: ".github",
+			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) ([]target, error) {
+				return []target{{path: filepath.Join(dir, "hooks", "tenterhook.json"), own: eventsFile(e.Program, a, copilots, `{"version":1,"hooks":{}}`)}}, nil
+			},
+		},
+		"qwen": {
+			clients: []string{"qwen"}, home: homeDir{variable: "QWEN_HOME", standard: ".qwen", tilde: true}, project: ".qwen",
+			targets: inOneFile("settings.json", grouped, syntax{comments: true, bom: true}, emptyObject),
+		},
+		"opencode": {
+			clients: []string{"opencode"}, home: homeDir{variable: "XDG_CONFIG_HOME", below: "opencode", standard: ".config/opencode"}, project: ".opencode",
+			targets: func(e Env, _ *bridge.Agent, _ Scope, dir string) ([]target, error) {
+				return []target{{path: filepath.Join(dir, "plugin", "tenterhook.js"), own: naming(opencodePlugin, e.Program)}}, nil
+			},
+		},
+		"pi": {
+			clients: []string{"pi"}, home: homeDir{variable: "PI_CODING_AGENT_DIR", standard: ".pi/agent", tilde: true}, project: ".pi",
+			targets: func(e Env, _ *bridge.Agent, _ Scope, dir string) ([]target, error) {
+				return []target{{path: filepath.Join(dir, "extensions", "tenterhook.ts"), own: naming(piExtension, e.Program)}}, nil
+			},
+		},
+		"cline": {
+			clients: []string{"cline"}, home: homeDir{standard: ".cline"}, project: ".clinerules",
+			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) (list []target, err error) {
+				for _, event := range a.Events() {
+					list = append(list, target{path: filepath.Join(dir, "hooks", event), exec: true, own: []byte("#!/bin/sh\n" + guardLine(e.Program, a, event) + "\n")})
+				}
+				return list, nil
+			},
+		},
+		"cursor": {
+			clients: []string{"cursor"}, home: homeDir{standard: ".cursor"}, project: ".cursor",
+			targets: inOneFile("hooks.json", cursors, syntax{}, "{\n  \"version\": 1\n}\n"),
+		},
+		"windsurf": {
+			clients: []string{"windsurf"}, home: homeDir{standard: ".codeium/windsurf"}, project: ".windsurf",
+			targets: inOneFile("hooks.json", plain, syntax{}, emptyObject),
+		},
+		"factory": {
+			clients: []string{"droid"}, home: homeDir{standard: ".factory"}, project: ".factory",
+			targets: inOneFile("settings.json", grouped, syntax{}, emptyObject),
+		},
+		"vscode": {
+			clients: []string{"code"}, project: ".github",
+			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) ([]target, error) {
+				return []target{{path: filepath.Join(dir, "hooks", "tenterhook-vscode.json"), own: eventsFile(e.Program, a, grouped, `{"hooks":{}}`)}}, nil
+			},
+		},
+		"kiro": {
+			clients: []string{"kiro-cli"}, home: homeDir{standard: ".kiro"}, project: ".kiro",
+			targets: kiroTargets,
+		},
 	}
-	return filepath.Join(append([]string{e.Home}, parts...)...)
 }
 
-var places = map[string]place{
-	"claude": {[]string{"claude"}, []string{".claude"}, func(e Env, a *bridge.Agent, s Scope) ([]target, error) {
-		strict := syntax{bom: true}
-		switch s {
-		case Managed:
-			return shared(filepath.Join(e.Root, claudeManaged(), "managed-settings.json"), strict)
-		case Project:
-			return shared(filepath.Join(e.Project, ".claude/settings.json"), strict)
+func geminiTargets(e Env, a *bridge.Agent, s Scope, dir string) ([]target, error) {
+	if s == Project {
+		return inOneFile("settings.json", grouped, syntax{comments: true}, emptyObject)(e, a, s, dir)
+	}
+	extension := filepath.Join(dir, "extensions", "tenterhook")
+	return []target{
+		{path: filepath.Join(extension, "gemini-extension.json"), own: []byte("{\n  \"name\": \"tenterhook\",\n  \"version\": \"1.0.0\"\n}\n")},
+		{path: filepath.Join(extension, "hooks", "hooks.json"), own: eventsFile(e.Program, a, grouped, `{"hooks":{}}`)},
+	}, nil
+}
+
+// kiroTargets are the files of all of Kiro's agents: each has hooks of its own.
+func kiroTargets(_ Env, _ *bridge.Agent, _ Scope, dir string) (list []target, err error) {
+	dir = filepath.Join(dir, "agents")
+	found, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, file := range found {
+		if filepath.Ext(file.Name()) == ".json" {
+			list = append(list, target{path: filepath.Join(dir, file.Name()), keys: []string{"hooks"}, shape: kiros, fresh: emptyObject})
 		}
-		return shared(filepath.Join(e.home("CLAUDE_CONFIG_DIR", ".claude"), "settings.json"), strict)
-	}},
-	"codex": {[]string{"codex"}, []string{".codex"}, func(e Env, a *bridge.Agent, s Scope) ([]target, error) {
-		dir, err := e.inHomeOrProject(a, s, e.home("CODEX_HOME", ".codex"), ".codex")
-		if err != nil {
-			return nil, err
-		}
-		return shared(filepath.Join(dir, "hooks.json"), syntax{})
-	}},
-	"gemini": {[]string{"gemini"}, []string{".gemini"}, func(e Env, a *bridge.Agent, s Scope) ([]target, error) {
-		dir, err := e.inHomeOrProject(a, s, filepath.Join(e.home("GEMINI_CLI_HOME"), ".gemini"), ".gemini")
-		if err != nil {
-			return nil, err
-		}
-		if s == Project {
-			return shared(filepath.Join(dir, "settings.json"), syntax{comments: true})
-		}
-		extension := filepath.Join(dir, "extensions", "tenterhook")
-		return []target{
-			{path: filepath.Join(extension, "gemini-extension.json"), own: []byte("{\n  \"name\": \"tenterhook\",\n  \"version\": \"1.0.0\"\n}\n")},
-			{path: filepath.Join(extension, "hooks", "hooks.json"), own: eventsFile(e.Program, a, grouped, `{"hooks":{}}`)},
-		}, nil
-	}},
-	"copilot": {[]string{"copilot"}, []string{".copilot"}, func(e Env, a *bridge.Agent, s Scope) ([]target, error) {
-		dir, err := e.inHomeOrProject(a, s, filepath.Join(e.home("COPILOT_HOME", ".copilot"), "hooks"), ".github/hooks")
-		if err != nil {
-			return nil, err
-		}
-		return []target{{path: filepath.Join(dir, "tenterhook.json"), own: eventsFile(e.Program, a, copilots, `{"version":1,"hooks":{}}`)}}, nil
-	}},
-	"qwen": {[]string{"qwen"}, []string{".qwen"}, func(e Env, a *bridge.Agent, s Scope) ([]target, error) {
-		dir, err := e.inHomeOrProject(a, s, filepath.Join(e.Home, ".qwen"), ".qwen")
-		if err != nil {
-			return nil, err
-		}
-		return shared(filepath.Join(dir, "settings.json"), syntax{comments: true, bom: true})
-	}},
+	}
+	return list, nil
 }
 
 // claudeManaged is the directory of an administrator's settings of Claude Code.
@@ -146,29 +235,10 @@ func eventsFile(program string, a *bridge.Agent, s shape, skeleton string) []byt
 		return nil
 	}
 	d.flat = false
-	for _, event := range a.Events() {
-		if err := d.addEntry([]string{"hooks"}, event, s.element(program, a, event)); err != nil {
-			return nil
-		}
+	if err := d.addEntries([]string{"hooks"}, a.Events(), func(event string) string { return s.element(program, a, event) }); err != nil {
+		return nil
 	}
 	return append(d.bytes(), '\n')
-}
-
-// addEntry appends an element to the list of an event.
-func (d *document) addEntry(keys []string, event, element string) error {
-	for i, key := range append(slices.Clone(keys), event) {
-		if d.at(append(slices.Clone(keys[:i]), key)...) != nil {
-			continue
-		}
-		value := "{}"
-		if i == len(keys) {
-			value = "[]"
-		}
-		if err := d.add(d.at(keys[:i]...), compact(key)+": "+value); err != nil {
-			return err
-		}
-	}
-	return d.add(d.at(append(slices.Clone(keys), event)...), element)
 }
 
 // clientPath finds an agent's program on the PATH of the environment.
@@ -189,11 +259,12 @@ func (e Env) present(agent string) (by string, ok bool) {
 	if path := e.clientPath(agent); path != "" {
 		return path, true
 	}
-	for _, trace := range places[agent].traces {
-		path := filepath.Join(e.Home, trace)
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return path, true
-		}
+	dir, err := e.homeOf(agent)
+	if err != nil || dir == "" {
+		return "", false
+	}
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return dir, true
 	}
 	return "", false
 }

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Receipt says what an installation changed.
@@ -33,6 +36,33 @@ type FileReceipt struct {
 	Backup  string   `json:"backup,omitempty"`  // a file with the bytes as they were
 	Dirs    []string `json:"dirs,omitempty"`    // directories that were made, outermost first
 	Created []string `json:"created,omitempty"` // keys that were made for our entries
+}
+
+// lockTime is how long an installation waits for another one.
+const lockTime = time.Minute
+
+// Lock keeps other installations of this user from changing anything until the
+// returned function is called. It waits for one that is under way, for a minute.
+func (e Env) Lock(ctx context.Context) (unlock func(), err error) {
+	path := filepath.Join(e.receiptDir(), "install.lock")
+	if _, err := makeDirs(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("another 'tenterhook install' or 'uninstall' holds %s: %w; wait until it ends", path, err)
+	}
+	who, err := heir(filepath.Dir(path))
+	if err == nil {
+		err = who.give(path)
+	}
+	if err != nil {
+		_ = lock.Unlock() // nothing was changed
+		return nil, err
+	}
+	return func() { _ = lock.Unlock() }, nil // the end of the process unlocks it too
 }
 
 func digest(data []byte) string {
@@ -83,35 +113,12 @@ func (e Env) writeReceipt(r *Receipt) error {
 	if err != nil {
 		return err
 	}
-	return writeAtomic(e.receiptPath(r.Agent, r.Scope), append(data, '\n'), 0o600)
+	return writePrivate(e.receiptPath(r.Agent, r.Scope), append(data, '\n'))
 }
 
 // backup keeps the bytes of a file, under a name that its content gives.
 func (e Env) backup(path string, data []byte) (string, error) {
 	name := strings.TrimLeft(filepath.Base(path), ".") + "-" + digest(append([]byte(path+"\x00"), data...))[:16]
 	kept := filepath.Join(e.receiptDir(), "backups", name)
-	return kept, writeAtomic(kept, data, 0o600)
+	return kept, writePrivate(kept, data)
 }
-
-// writeAtomic replaces a file by way of a rename in its directory, which is made
-// for the user alone if it is not there.
-func writeAtomic(path string, data []byte, mode fs.FileMode) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".tenterhook-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone after the rename
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), syncFile(f), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-// syncFile has the system write a file to the disk; tests do without.
-var syncFile = (*os.File).Sync

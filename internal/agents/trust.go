@@ -10,8 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/tenterhook/tenterhook/bridge"
 )
@@ -212,10 +215,15 @@ func (e Env) noteTrust(a *bridge.Agent, s Scope, change func() ([]string, error)
 		_, err := change()
 		return err
 	}
-	path, before, _, err := readTarget(filepath.Join(e.home("CODEX_HOME", ".codex"), "config.toml"))
+	home, err := e.homeOf(a.Name)
 	if err != nil {
 		return err
 	}
+	config, err := readTarget(filepath.Join(home, "config.toml"))
+	if err != nil {
+		return err
+	}
+	path, before := config.path, config.data
 	f := &FileReceipt{Path: path, Existed: before != nil}
 	if r.Trust != nil && digest(before) == r.Trust.After { // trusted again: keep what was there first
 		f.Existed, f.Before, f.Backup = r.Trust.Existed, r.Trust.Before, r.Trust.Backup
@@ -228,7 +236,7 @@ func (e Env) noteTrust(a *bridge.Agent, s Scope, change func() ([]string, error)
 	if f.Created, err = change(); err != nil {
 		return err
 	}
-	after, err := os.ReadFile(path)
+	after, err := readBounded(path)
 	if err != nil {
 		return err
 	}
@@ -247,20 +255,62 @@ func withoutTrust(now []byte, f *FileReceipt) ([]byte, error) {
 			return data, nil
 		}
 	}
-	var kept []byte
-	ours := false
-	for line := range bytes.Lines(now) {
-		if trimmed := bytes.TrimSpace(line); bytes.HasPrefix(trimmed, []byte("[")) {
-			ours = slices.ContainsFunc(f.Created, func(key string) bool {
-				return string(trimmed) == `[hooks.state.`+compact(key)+`]`
-			})
-			if ours && bytes.HasSuffix(kept, []byte("\n\n")) {
-				kept = kept[:len(kept)-1] // the empty line before the table
-			}
-		}
-		if !ours {
-			kept = append(kept, line...)
-		}
+	kept := withoutTables(now, f.Created)
+	var before, after map[string]any
+	if _, err := toml.Decode(string(now), &before); err != nil {
+		return now, nil // Codex does not read it either
+	}
+	forgetTables(before, f.Created)
+	if _, err := toml.Decode(string(kept), &after); err != nil || !reflect.DeepEqual(before, after) {
+		return now, nil // trust of entries that are gone does no harm
 	}
 	return kept, nil
+}
+
+// withoutTables leaves out the tables of our entries' trust, of which Codex
+// wrote all lines, with the empty line before each.
+func withoutTables(text []byte, keys []string) []byte {
+	var kept []byte
+	ours := false
+	for line := range bytes.Lines(text) {
+		switch trimmed := bytes.TrimSpace(line); {
+		case bytes.HasPrefix(trimmed, []byte("[")) && trustTable(trimmed, keys):
+			ours = true
+			if nl := bytes.TrimPrefix(line, bytes.TrimRight(line, "\r\n")); len(nl) > 0 && bytes.HasSuffix(kept, append(bytes.Clone(nl), nl...)) {
+				kept = kept[:len(kept)-len(nl)]
+			}
+			continue
+		case ours && (bytes.HasPrefix(trimmed, []byte("trusted_hash")) || bytes.HasPrefix(trimmed, []byte("enabled"))):
+			continue
+		}
+		ours = false
+		kept = append(kept, line...)
+	}
+	return kept
+}
+
+// trustTable reports whether a table's header is that of one of our entries.
+func trustTable(header []byte, keys []string) bool {
+	var table struct {
+		Hooks struct{ State map[string]any }
+	}
+	if _, err := toml.Decode(string(header), &table); err != nil {
+		return false
+	}
+	return slices.ContainsFunc(keys, func(key string) bool { return table.Hooks.State[key] != nil })
+}
+
+// forgetTables removes what withoutTables leaves out from the decoded text.
+func forgetTables(config map[string]any, keys []string) {
+	hooks, _ := config["hooks"].(map[string]any)
+	state, _ := hooks["state"].(map[string]any)
+	for _, key := range keys {
+		delete(state, key)
+	}
+	if hooks != nil && len(state) == 0 {
+		delete(hooks, "state")
+	}
+	if len(hooks) == 0 {
+		delete(config, "hooks")
+	}
 }

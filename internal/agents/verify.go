@@ -2,18 +2,11 @@ package agents
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
-
-	"github.com/BurntSushi/toml"
-	"github.com/tailscale/hujson"
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
@@ -63,7 +56,7 @@ func (e Env) clientVersion(program string) string {
 func (e Env) Verify(s State, scope Scope) []hook.Diagnostic {
 	v := &verifier{Env: e, agent: s.Agent}
 	v.entries(scope)
-	v.switches()
+	v.switches(scope)
 	if state, err := e.TrustState(s.Agent, scope); err != nil {
 		v.say(hook.SeverityError, "trust_unknown", "", 0, fmt.Sprintf("it cannot be told whether %s trusts the entries: %v", s.Agent.Title, err), "")
 	} else if state == "unknown" {
@@ -146,79 +139,4 @@ func (v *verifier) sharedEntries(c *Change, again string) {
 	if len(v.found) == before {
 		v.say(hook.SeverityInfo, "file_changed", c.Path, 0, "something else changed the file; the entries are all there", "")
 	}
-}
-
-// switchFile is a file in which somebody can switch an agent's hooks off.
-type switchFile struct {
-	home bool // below the home directory, else in the project
-	path string
-}
-
-var switchFiles = map[string][]switchFile{
-	"claude":  {{true, ".claude/settings.json"}, {false, ".claude/settings.json"}, {false, ".claude/settings.local.json"}},
-	"codex":   {{true, ".codex/config.toml"}, {false, ".codex/config.toml"}},
-	"gemini":  {{true, ".gemini/settings.json"}, {false, ".gemini/settings.json"}},
-	"copilot": {{true, ".copilot/settings.json"}, {false, ".github/copilot/settings.json"}, {false, ".claude/settings.json"}, {false, ".claude/settings.local.json"}},
-	"qwen":    {{true, ".qwen/settings.json"}, {false, ".qwen/settings.json"}},
-}
-
-// switches looks for what switches the agent's hooks off.
-func (v *verifier) switches() {
-	for _, f := range switchFiles[v.agent.Name] {
-		path := filepath.Join(v.Project, f.path)
-		if f.home {
-			path = filepath.Join(v.Home, f.path)
-		}
-		data, err := os.ReadFile(path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			v.say(hook.SeverityWarning, "unreadable", path, 0, err.Error(), "")
-			continue
-		}
-		off, err := switchedOff(path, data)
-		if err != nil {
-			v.say(hook.SeverityWarning, "unreadable", path, 0, "it cannot be told whether it switches hooks off: "+err.Error(), "")
-		} else if off != "" {
-			v.say(hook.SeverityError, "switched_off", path, 0, fmt.Sprintf("%s switches the hooks of %s off", off, v.agent.Title), "remove it")
-		}
-	}
-}
-
-// switchedOff names the setting of a file that switches hooks off, "" if there
-// is none.
-func switchedOff(path string, data []byte) (string, error) {
-	var settings struct {
-		DisableAllHooks bool
-		HooksConfig     struct {
-			Enabled  *bool
-			Disabled []string
-		}
-		Features struct{ Hooks *bool }
-	}
-	if filepath.Ext(path) == ".toml" {
-		if _, err := toml.Decode(string(data), &settings); err != nil {
-			return "", err
-		}
-	} else {
-		plain, err := hujson.Standardize(slices.Clone(data))
-		if err != nil {
-			return "", err
-		}
-		if err := json.Unmarshal(plain, &settings); err != nil {
-			return "", err
-		}
-	}
-	switch {
-	case settings.DisableAllHooks:
-		return "disableAllHooks", nil
-	case settings.HooksConfig.Enabled != nil && !*settings.HooksConfig.Enabled:
-		return "hooksConfig.enabled = false", nil
-	case slices.Contains(settings.HooksConfig.Disabled, "tenterhook"):
-		return `hooksConfig.disabled with "tenterhook"`, nil
-	case settings.Features.Hooks != nil && !*settings.Features.Hooks:
-		return "features.hooks = false", nil
-	}
-	return "", nil
 }

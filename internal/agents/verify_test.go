@@ -48,19 +48,3 @@ func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
 		})
 	}
 }
-
-func TestSwitchesOfEachProductAreRecognized(t *testing.T) {
-	for text, path := range map[string]string{
-		"{\"disableAllHooks\": true} // comment\n":      "settings.json",
-		`{"hooksConfig": {"enabled": false}}`:           "settings.json",
-		`{"hooksConfig": {"disabled": ["tenterhook"]}}`: "settings.json",
-		"[features]\nhooks = false\n":                   "config.toml",
-	} {
-		if off, err := switchedOff(path, []byte(text)); err != nil || off == "" {
-			t.Errorf("%s: %q, %v", text, off, err)
-		}
-	}
-	if off, err := switchedOff("settings.json", []byte(`{"hooksConfig": {"enabled": true}, "disableAllHooks": false}`)); err != nil || off != "" {
-		t.Errorf("nothing is switched off: %q, %v", off, err)
-	}
-}

@@ -51,8 +51,8 @@ func (a *app) installCommand() *cobra.Command {
 			"'tenterhook uninstall' gives the file back as it was.",
 		Example:           "  tenterhook install claude --dry-run\n  tenterhook install\n  tenterhook install codex --project",
 		ValidArgsFunction: completeAgents,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeAgents(args, f, false)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeAgents(cmd.Context(), args, f, false)
 		},
 	}
 	f.register(cmd)
@@ -69,8 +69,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 			"tenterhook is installed into is meant.",
 		Example:           "  tenterhook uninstall claude\n  tenterhook uninstall --dry-run",
 		ValidArgsFunction: completeAgents,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeAgents(args, f, true)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeAgents(cmd.Context(), args, f, true)
 		},
 	}
 	f.register(cmd)
@@ -145,7 +145,7 @@ func agentsNamed(args []string, otherwise func() []*bridge.Agent) ([]*bridge.Age
 	return list, nil
 }
 
-func (a *app) changeAgents(args []string, f installFlags, remove bool) error {
+func (a *app) changeAgents(ctx context.Context, args []string, f installFlags, remove bool) error {
 	env, err := a.agentEnv()
 	if err != nil {
 		return err
@@ -161,6 +161,13 @@ func (a *app) changeAgents(args []string, f installFlags, remove bool) error {
 	}
 	if len(list) == 0 {
 		return &located{"no_agent", "no agent is meant", "name one, as in 'tenterhook install claude'; 'tenterhook agents' lists them"}
+	}
+	if !f.dryRun {
+		unlock, err := env.Lock(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 	}
 	var done []installed
 	var failed error
@@ -245,7 +252,7 @@ func (a *app) showPlan(agent *bridge.Agent, p *agents.Plan, files []changedFile,
 		return
 	}
 	for _, file := range files {
-		fmt.Fprint(a.Out, file.Diff)
+		fmt.Fprint(a.Out, printable(file.Diff))
 	}
 }
 
