@@ -40,8 +40,8 @@ func unfence(text []byte) []byte {
 		return text
 	}
 	_, inner, found := bytes.Cut(text, []byte("\n"))
-	if !found || len(inner) < 3 {
+	if !found {
 		return text
 	}
-	return trim(inner[:len(inner)-3])
+	return trim(bytes.TrimSuffix(inner, []byte("```")))
 }

@@ -231,6 +231,40 @@ func TestNothingBesideTheTablesRefuses(t *testing.T) {
 	}
 }
 
+// Each bound is as large as it says: what just fits refuses, one more does not.
+func TestBoundsOfWhatIsReadForARefusal(t *testing.T) {
+	x := strings.Repeat
+	nested := func(depth int) string { return x(`{"a":`, depth) + `{"verdict":"deny"}` + x("}", depth) }
+	for name, tt := range map[string]struct{ fits, over string }{
+		"letters of a key":             {`{"` + x("x", 57) + `_denied":true}`, `{"` + x("x", 58) + `_denied":true}`},
+		"letters of a text":            {"no" + x(".", 62), "no" + x(".", 63)},
+		"lines of pairs":               {x("x\n", 199) + "decision: block", x("x\n", 200) + "decision: block"},
+		"letters of a line":            {"decision: block" + x(" ", 984) + ".\n", "decision: block" + x(" ", 985) + ".\n"},
+		"lines with an object":         {x("x\n", 199) + `r {"allow":false}`, x("x\n", 200) + `r {"allow":false}`},
+		"letters of such a line":       {x("x", 9983) + `{"allow":false} .`, x("x", 9984) + `{"allow":false} .`},
+		"objects within objects":       {nested(7), nested(8)},
+		"items of a list":              {`{"a":["a","deny"]}`, `{"a":["a","b","deny"]}`},
+		"words of a key":               {"a b decision: block", "a b c decision: block"},
+		"words about the call":         {"the tool call was denied.", "the tool action call was denied."},
+		"prefixes of a verdict":        {"a: b: DENIED x", "a: b: c: DENIED x"},
+		"letters of a phrase in a key": {`{"verdict":"deny` + x(".", 196) + `"}`, `{"verdict":"harmless` + x(".", 196) + ` deny"}`},
+	} {
+		if _, err := Read(newCall(t, hook.EventPreToolUse), Reply{Stdout: []byte(tt.fits)}); err == nil {
+			t.Errorf("%s: what fits is no refusal: %.80q", name, tt.fits)
+		}
+		if _, err := Read(newCall(t, hook.EventPreToolUse), Reply{Stdout: []byte(tt.over)}); err != nil {
+			t.Errorf("%s: one more is a refusal: %v", name, err)
+		}
+	}
+	pairs := func(n int) Reply { return Reply{Stdout: []byte(x("key: value\n", n-1) + "decision: block")} }
+	if _, err := Read(newCall(t, hook.EventUserPromptSubmit), pairs(10)); err == nil {
+		t.Error("ten pairs are context")
+	}
+	if out, err := Read(newCall(t, hook.EventUserPromptSubmit), pairs(11)); err != nil || out.Context == "" {
+		t.Errorf("eleven pairs are no context: %v", err)
+	}
+}
+
 func TestARefusalBehindManyUnknownKeysIsSeen(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("{")

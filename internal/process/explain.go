@@ -3,7 +3,6 @@ package process
 import (
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -157,8 +156,5 @@ func shellSignal(code int) string {
 	if code <= 128 || code >= 160 {
 		return ""
 	}
-	if name := signalName(code - 128); name != "" {
-		return name
-	}
-	return "signal " + strconv.Itoa(code-128)
+	return signalName(code - 128)
 }
