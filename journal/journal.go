@@ -63,6 +63,9 @@ type Journal struct {
 	db   *sql.DB
 }
 
+// AsideGlob matches the damaged databases that were set aside in a journal's folder.
+const AsideGlob = dataName + ".damaged-*[0-9]"
+
 // ErrNewer is returned for a journal that a newer version of tenterhook made.
 var ErrNewer = errors.New("a newer version of tenterhook made the journal")
 

@@ -184,6 +184,20 @@ func (j *Journal) Runs(ctx context.Context, hookID string, since time.Time) (run
 	return runs, rows.Err()
 }
 
+// Concerned reports whether a hook had a result since a time.
+func (j *Journal) Concerned(ctx context.Context, hookID string, since time.Time) (had bool, err error) {
+	err = j.db.QueryRowContext(ctx, `SELECT EXISTS(SELECT 1 FROM result WHERE hook = ? AND at_us >= ?)`, hookID, since.UnixMicro()).Scan(&had)
+	return had, err
+}
+
+// Dispatches counts the events of a kind since a time, up to a bound; workspace ""
+// = of all.
+func (j *Journal) Dispatches(ctx context.Context, event hook.Event, workspace string, since time.Time, atMost int) (n int, err error) {
+	err = j.db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM dispatch WHERE at_us >= ? AND event = ? AND (? = '' OR workspace = ?) LIMIT ?)`,
+		since.UnixMicro(), string(event), workspace, workspace, atMost).Scan(&n)
+	return n, err
+}
+
 // Losses are what never reached the database.
 type Losses struct {
 	Dropped int64 `json:"dropped"` // records that found no room

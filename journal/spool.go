@@ -106,13 +106,13 @@ func (s *spool) take(now time.Time) (taken []string, err error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	taken, err = filepath.Glob(filepath.Join(globEscape(dir), takenGlob))
+	taken, err = filepath.Glob(filepath.Join(GlobEscape(dir), takenGlob))
 	slices.Sort(taken)
 	return taken, err
 }
 
-// globEscape quotes what filepath.Glob would take for a pattern.
-func globEscape(dir string) string {
+// GlobEscape quotes what filepath.Glob would take for a pattern.
+func GlobEscape(dir string) string {
 	var b bytes.Buffer
 	for i := range len(dir) {
 		if bytes.IndexByte([]byte(`*?[`), dir[i]) >= 0 {

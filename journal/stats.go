@@ -33,8 +33,18 @@ const hoursShown = 24
 // Stats returns how each hook did since a time, by the hour in which that lies,
 // in the order of their IDs; hookID "" = all.
 func (j *Journal) Stats(ctx context.Context, hookID string, since time.Time) ([]HookStats, error) {
+	return j.StatsBetween(ctx, hookID, since, time.Time{})
+}
+
+// StatsBetween returns what Stats does, without the hour in which until lies and
+// later ones; a zero until is no bound.
+func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until time.Time) ([]HookStats, error) {
+	hourOf := func(t time.Time) int64 { return t.UnixMicro() / int64(time.Hour/time.Microsecond) }
 	query := `SELECT hook, hour, status, failure, verdict, bucket, n, last_us FROM tally WHERE hour >= ?`
-	args := []any{since.UnixMicro() / int64(time.Hour/time.Microsecond)}
+	args := []any{hourOf(since)}
+	if !until.IsZero() {
+		query, args = query+` AND hour < ?`, append(args, hourOf(until))
+	}
 	if hookID != "" {
 		query, args = query+` AND hook = ?`, append(args, hookID)
 	}

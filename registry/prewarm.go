@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,50 @@ type Prewarmer interface {
 // failed, in configuration order, each with its hook's ID; it is tried again when
 // it is needed. ErrClosed = the registry is closed.
 func (r *Registry) Prewarm(ctx context.Context) error {
+	problems, err := r.eachReady(ctx, func(h hook.Handler) func(context.Context, *hook.Hook) error {
+		if p, ok := h.(Prewarmer); ok {
+			return p.Prewarm
+		}
+		return nil
+	})
+	for i := range problems {
+		err = errors.Join(err, fmt.Errorf("%s: %w", problems[i].Hook.ID, problems[i].Err))
+	}
+	return err
+}
+
+// Prober is a handler that can try whether what a hook needs is reached, without
+// a call: a server that a URL names. It may be called for many hooks at once.
+type Prober interface {
+	Probe(ctx context.Context, h *hook.Hook) error
+}
+
+// Unreached is a ready hook that needs something which is not reached.
+type Unreached struct {
+	Hook *hook.Hook
+	Err  error
+}
+
+// Probe tries, side by side, whether what ready hooks need is reached: it connects
+// to servers, and starts what Prewarm starts. It returns those of which it is not,
+// in configuration order, or ErrClosed.
+func (r *Registry) Probe(ctx context.Context) ([]Unreached, error) {
+	return r.eachReady(ctx, func(h hook.Handler) func(context.Context, *hook.Hook) error {
+		switch h := h.(type) {
+		case Prober:
+			return h.Probe
+		case Prewarmer:
+			return h.Prewarm
+		}
+		return nil
+	})
+}
+
+// eachReady calls what choose returns for a handler with each ready hook of its
+// kind, side by side; nil = nothing.
+func (r *Registry) eachReady(ctx context.Context, choose func(hook.Handler) func(context.Context, *hook.Hook) error) ([]Unreached, error) {
 	if err := r.enter(); err != nil {
-		return err
+		return nil, err
 	}
 	defer r.leave()
 	ctx, cancel := context.WithCancel(ctx)
@@ -35,21 +78,22 @@ func (r *Registry) Prewarm(ctx context.Context) error {
 	failed := make([]error, len(entries))
 	var all sync.WaitGroup
 	for i, e := range entries {
-		p, ok := r.handlers[e.hook.Kind].(Prewarmer)
-		if !ok || r.status(e, nil).state != hook.StateReady {
+		do := choose(r.handlers[e.hook.Kind])
+		if do == nil || r.status(e, nil).state != hook.StateReady {
 			continue
 		}
 		all.Go(func() {
 			var problem error
-			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = p.Prewarm(ctx, e.hook) })
-			if err == nil {
-				err = problem
-			}
-			if err != nil {
-				failed[i] = fmt.Errorf("%s: %w", e.hook.ID, err)
-			}
+			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = do(ctx, e.hook) })
+			failed[i] = cmp.Or(err, problem)
 		})
 	}
 	all.Wait()
-	return errors.Join(failed...)
+	var list []Unreached
+	for i, err := range failed {
+		if err != nil {
+			list = append(list, Unreached{entries[i].hook, err})
+		}
+	}
+	return list, nil
 }

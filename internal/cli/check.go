@@ -12,13 +12,17 @@ import (
 
 func (a *app) checkCommand() *cobra.Command {
 	var strict bool
+	var format string
 	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
 		Short: "Tell all that is wrong with definitions, without running them",
 		Long: "Checks HOOK.md files, hook folders, or folders of hook folders; without a path\n" +
 			"everything that would be loaded. The exit code is 1 if something cannot work, with\n--strict also if there is a warning.",
-		Example: "  tenterhook check\n  tenterhook check ./hooks/guard/HOOK.md --json",
+		Example: "  tenterhook check\n  tenterhook check ./hooks/guard/HOOK.md --json\n  tenterhook check --strict --format github",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := knownFormat(format); err != nil {
+				return err
+			}
 			report, err := tenterhook.Check(cmd.Context(), a.opts, args...)
 			if err != nil {
 				return err
@@ -28,6 +32,10 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			if a.json {
 				return a.printJSONOf(report.Workspace, map[string]any{"files": report.Files, "hooks": report.Hooks, "diagnostics": orEmpty(report.Diagnostics)})
+			}
+			if format == "github" {
+				printAnnotations(a.Out, problemsOf(report.Diagnostics))
+				return nil
 			}
 			style := a.styleOf(a.Out)
 			for _, d := range report.Diagnostics {
@@ -41,6 +49,7 @@ func (a *app) checkCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "end with exit code 1 on warnings too")
+	registerFormat(cmd, &format)
 	return cmd
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/tenterhook/tenterhook/breaker"
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/journal"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -31,28 +29,22 @@ type problem struct {
 	line int
 }
 
-// The bounds beyond which doctor complains about a hook's runs.
-const (
-	doctorSince  = 7 * 24 * time.Hour
-	failedInARow = 5
-	slowMS       = 2000
-)
-
 func (a *app) doctorCommand() *cobra.Command {
-	var strict bool
+	var strict, probe bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Tell everything that is wrong, the worst first, and what to do",
-		Long: "Asks everything that check, list, agents verify and the journal know. The exit code is 1\n" +
-			"if something is an error, with --strict also if there is a warning.",
-		Example: "  tenterhook doctor\n  tenterhook doctor --strict --json\n  tenterhook doctor --format github",
+		Long: "Asks everything that check, list, agents verify, the daemon and the journal know. The exit\n" +
+			"code is 1 if something is an error, with --strict also if there is a warning. --probe also\n" +
+			"connects to the URLs of hooks, and starts MCP servers and plugins.",
+		Example: "  tenterhook doctor\n  tenterhook doctor --strict --json\n  tenterhook doctor --probe\n  tenterhook doctor --format github",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "text" && format != "github" {
-				return &located{code: "usage", message: fmt.Sprintf("--format: there is no format %q", format), hint: "use text or github"}
+			if err := knownFormat(format); err != nil {
+				return err
 			}
-			problems, err := a.examine(cmd)
+			problems, err := a.examine(cmd.Context(), probe)
 			if err != nil {
 				return err
 			}
@@ -73,34 +65,48 @@ func (a *app) doctorCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "end with exit code 1 on warnings too")
-	cmd.Flags().StringVar(&format, "format", "text", "text, or github for annotations of a workflow")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "github"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().BoolVar(&probe, "probe", false, "connect to the URLs of hooks, and start MCP servers and plugins")
+	registerFormat(cmd, &format)
 	return cmd
 }
 
-// examine collects problems, the worst first.
-func (a *app) examine(cmd *cobra.Command) ([]problem, error) {
-	report, err := tenterhook.Check(cmd.Context(), a.opts)
+// The ways in which check and doctor print for people and for machines.
+var formats = []string{"text", "github"}
+
+func registerFormat(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "format", "text", "text, or github for annotations of a workflow")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func knownFormat(format string) error {
+	if !slices.Contains(formats, format) {
+		return &located{code: "usage", message: fmt.Sprintf("--format: there is no format %q", format), hint: "use text or github"}
+	}
+	return nil
+}
+
+// examine collects problems, the worst first. What cannot be asked is a problem
+// of its own, and all else is asked.
+func (a *app) examine(ctx context.Context, probe bool) ([]problem, error) {
+	report, err := tenterhook.Check(ctx, a.opts)
 	if err != nil {
 		return nil, err
 	}
+	reg, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer reg.Close()
 	problems := problemsOf(report.Diagnostics)
-	listed, err := a.examineHooks(cmd.Context(), problems)
-	if err != nil {
-		return nil, err
+	list := a.list(reg)
+	problems = append(problems, examineHooks(list, problems)...)
+	if probe {
+		problems = append(problems, examineServers(ctx, reg)...)
 	}
-	problems = append(problems, listed...)
-	if verified, err := a.examineAgents(); err != nil {
-		problems = append(problems, problem{Severity: hook.SeverityWarning, Code: "agents", Subject: "agents", Message: err.Error()})
-	} else {
-		problems = append(problems, verified...)
-	}
-	recorded, err := a.examineJournal(cmd.Context())
-	if err != nil { // what it says of hooks is not known, all else is
-		recorded = []problem{{Severity: hook.SeverityError, Code: "journal", Subject: "journal", Message: err.Error(),
-			Hint: "free space, or make the state directory writable"}}
-	}
-	problems = append(problems, recorded...)
+	problems = append(problems, a.examinePaths(ctx, list)...)
+	problems = append(problems, a.examineAgents()...)
+	problems = append(problems, examineDaemon()...)
+	problems = append(problems, a.examineJournal(ctx, reg, list)...)
 	slices.SortStableFunc(problems, func(a, b problem) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
 	return problems, nil
 }
@@ -119,20 +125,14 @@ func problemsOf(ds []hook.Diagnostic) []problem {
 
 // examineHooks says which hooks cannot run, or are not asked now, where check
 // has not said so.
-func (a *app) examineHooks(ctx context.Context, known []problem) ([]problem, error) {
-	reg, err := a.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer reg.Close()
-	var problems []problem
-	for _, l := range a.list(reg) {
+func examineHooks(list []registry.Listed, known []problem) (problems []problem) {
+	for _, l := range list {
 		said := slices.ContainsFunc(known, func(p problem) bool { return p.Subject == l.Hook.ID && p.Severity != hook.SeverityInfo })
 		if p, ok := problemOf(l); ok && !said {
 			problems = append(problems, p)
 		}
 	}
-	return problems, nil
+	return problems
 }
 
 func problemOf(l registry.Listed) (problem, bool) {
@@ -153,12 +153,11 @@ func problemOf(l registry.Listed) (problem, bool) {
 }
 
 // examineAgents verifies what is installed.
-func (a *app) examineAgents() ([]problem, error) {
+func (a *app) examineAgents() (problems []problem) {
 	env, err := a.agentEnv()
 	if err != nil {
-		return nil, err
+		return []problem{{Severity: hook.SeverityWarning, Code: "agents", Subject: "agents", Message: err.Error()}}
 	}
-	var problems []problem
 	for _, agent := range bridge.Agents() {
 		state := env.State(agent)
 		for _, scope := range state.Installed {
@@ -168,47 +167,7 @@ func (a *app) examineAgents() ([]problem, error) {
 			}
 		}
 	}
-	return problems, nil
-}
-
-// examineJournal says which hooks fail or are slow, and what was lost.
-func (a *app) examineJournal(ctx context.Context) (problems []problem, err error) {
-	say := func(s hook.Severity, code, subject, message, hint string) {
-		problems = append(problems, problem{Severity: s, Code: code, Subject: subject, Message: message, Hint: hint})
-	}
-	err = a.withJournal(ctx, func(j *journal.Journal) error {
-		if j.SetAside != "" {
-			say(hook.SeverityWarning, "journal_damaged", "journal", "the journal was damaged; it is now "+j.SetAside, "remove it if nobody needs it")
-		}
-		losses, err := j.Losses(ctx)
-		if err != nil {
-			return err
-		}
-		if losses.Dropped+losses.Damaged > 0 {
-			say(hook.SeverityWarning, "journal_lost", "journal", fmt.Sprintf("%d records were dropped and %d lines were damaged since the journal began", losses.Dropped, losses.Damaged),
-				"look for a full disk, or hooks that run very often")
-		}
-		stats, err := j.Stats(ctx, "", time.Now().Add(-doctorSince))
-		if err != nil {
-			return err
-		}
-		for _, s := range stats {
-			last, err := j.Log(ctx, journal.Filter{Hook: s.Hook, Limit: failedInARow})
-			if err != nil {
-				return err
-			}
-			failed := func(l journal.Line) bool { return l.Failure != "" }
-			if len(last) == failedInARow && !slices.ContainsFunc(last, func(l journal.Line) bool { return !failed(l) }) {
-				say(hook.SeverityError, "always_fails", s.Hook, fmt.Sprintf("its last %d runs failed; the newest (%s): %s", failedInARow, last[0].Failure, last[0].Reason),
-					cmp.Or(last[0].Hint, "tenterhook show "+last[0].Run))
-			}
-			if s.P95MS > slowMS {
-				say(hook.SeverityWarning, "slow", s.Hook, fmt.Sprintf("one run in twenty takes longer than %.1f s", s.P95MS/1000), "make it faster, or a worker, or set async = true if nobody waits for its answer")
-			}
-		}
-		return nil
-	})
-	return problems, err
+	return problems
 }
 
 func (a *app) printProblems(problems []problem) {

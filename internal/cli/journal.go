@@ -270,7 +270,7 @@ func (a *app) printStats(stats []journal.HookStats, losses journal.Losses) {
 		table(a.Out, style, []string{"HOOK", "RUNS", "DENIED", "FAILED", "P50 MS", "P95 MS", "P99 MS", "LAST", "LAST 24 HOURS"}, rows)
 	}
 	if losses.Dropped+losses.Damaged > 0 {
-		fmt.Fprintf(a.Out, "\n%d records were dropped and %d lines were damaged since the journal began\n", losses.Dropped, losses.Damaged)
+		fmt.Fprintln(a.Out, "\n"+lossWords(losses))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
@@ -24,6 +25,7 @@ type knownAgent struct {
 	Agent string `json:"agent"`
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"`
+	Path  string `json:"path,omitempty"` // PATH of its last call
 }
 
 // maxAgents bounds the processes that are remembered. Those that ended go first.
@@ -39,18 +41,19 @@ func openAgents(place client.Place) *agents {
 	return a
 }
 
-// note remembers the process of an agent.
-func (a *agents) note(name string, p ancestry.Process) {
-	now := knownAgent{name, p.PID, p.Start}
+// note remembers the process of an agent, and the PATH that it calls with.
+func (a *agents) note(name string, p ancestry.Process, path string) {
+	now := knownAgent{name, p.PID, p.Start, path}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, k := range a.known {
-		if k == now {
-			return
-		}
+	if slices.Contains(a.known, now) {
+		return
 	}
 	alive := a.known[:0]
 	for _, k := range a.known {
+		if k.PID == now.PID {
+			continue // it had another PATH, or has ended
+		}
 		if chain := ancestry.Of(k.PID); len(chain) > 0 && chain[0].Start == k.Start {
 			alive = append(alive, k)
 		}
@@ -67,6 +70,19 @@ func (a *agents) note(name string, p ancestry.Process) {
 	if os.WriteFile(fresh, data, 0o600) == nil {
 		_ = os.Rename(fresh, a.path)
 	}
+}
+
+// AgentPaths are the PATHs that agents called with last, by agent.
+func AgentPaths(env []string) map[string]string {
+	paths := make(map[string]string)
+	if place, err := Place(env); err == nil {
+		for _, k := range openAgents(place).known {
+			if k.Path != "" {
+				paths[k.Agent] = k.Path
+			}
+		}
+	}
+	return paths
 }
 
 // below returns the agent that a process descends from. While an agent runs, a

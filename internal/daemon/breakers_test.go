@@ -3,6 +3,7 @@
 package daemon_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -83,4 +84,30 @@ func TestBreakersOutliveTheDaemon(t *testing.T) {
 	}
 	u.write(u.home+"/mended", "")
 	u.wantSilent(u.claude("PreToolUse", u.shell("ls")))
+}
+
+func TestDoctorTellsAHookThatTheAgentsPathLacks(t *testing.T) {
+	both(t, guard+`
+-- home/.config/tenterhook/hooks/tool/HOOK.md --
++++
+event = "PostToolUse"
+command = "mytool"
+requires.bins = ["mytool"]
++++
+-- home/bin/mytool --
+#!/bin/sh
+`, func(u *user, ask func(event, payload string, env ...string) reply) {
+		if err := os.Chmod(u.home+"/bin/mytool", 0o700); err != nil {
+			u.t.Fatal(err)
+		}
+		mine := "PATH=" + u.home + "/bin:" + os.Getenv("PATH")
+		u.wantSilent(ask("PreToolUse", u.shell("ls"), mine))
+		if r := u.run("", []string{mine}, "tenterhook", "doctor"); strings.Contains(r.stdout, "PATH") {
+			u.t.Errorf("the same PATH: %+v", r)
+		}
+		u.wantSilent(ask("PreToolUse", u.shell("ls"))) // the agent was started otherwise
+		if r := u.run("", []string{mine}, "tenterhook", "doctor"); !strings.Contains(r.stdout, "warning: user/tool: it is ready here, and not with the PATH of claude: ") {
+			u.t.Errorf("another PATH: %+v", r)
+		}
+	})
 }

@@ -18,7 +18,7 @@ func (s *server) status() Status {
 	st := Status{PID: os.Getpid(), Version: Version(), Program: program, Socket: s.place.Socket, Started: s.began,
 		Calls: s.calls.Load(), UnderWay: s.deciding.Load(), Waiting: s.queued.Load(), Sessions: s.decider.sessions.count(),
 		Workspaces: s.decider.registries.workspaces(), RSS: residentSize(),
-		Breakers: s.decider.registries.breakers()}
+		Breakers: s.decider.registries.breakers(), Dropped: s.decider.recorders.dropped()}
 	st.Protection = s.protection()
 	return st
 }
@@ -26,7 +26,7 @@ func (s *server) status() Status {
 // protection says whether agents are kept from changing their guards.
 func (s *server) protection() string {
 	if !protection(s.opts.Env).Active() {
-		return "off: nothing is installed"
+		return NothingInstalled
 	}
 	if why := s.decider.registries.unprotected(); why != "" {
 		return "off: " + why

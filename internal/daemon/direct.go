@@ -29,7 +29,7 @@ func Direct(ctx context.Context, call *client.Call) (answer client.Answer) {
 	d.alone = true
 	chain := ancestry.Of(os.Getpid())
 	if agent, ok := ancestry.Agent(chain); ok && place.Make() == nil {
-		d.agents.note(call.Agent, agent)
+		d.agents.note(call.Agent, agent, lookup(call.Env, "PATH"))
 	}
 	answer = d.Decide(ctx, call, Caller{Within: within(call.Env, chain)})
 	_ = d.Close()

@@ -60,6 +60,16 @@ func (rs *recorders) get(p places, env []string) *recorder {
 	return r
 }
 
+// dropped counts the records that could not be written.
+func (rs *recorders) dropped() (n int64) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for _, r := range rs.open {
+		n += r.Dropped()
+	}
+	return n
+}
+
 // put writes what waits if nobody else uses the recorder.
 func (rs *recorders) put(p places, r *recorder) {
 	rs.mu.Lock()

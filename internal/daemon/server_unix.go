@@ -343,6 +343,6 @@ func (s *server) peer(c *net.UnixConn) (uid, pid int, err error) {
 // meet notes which agent a call came from.
 func (s *server) meet(call *client.Call, chain []ancestry.Process) {
 	if agent, ok := ancestry.Agent(chain); ok {
-		s.decider.agents.note(call.Agent, agent)
+		s.decider.agents.note(call.Agent, agent, lookup(call.Env, "PATH"))
 	}
 }

@@ -32,7 +32,11 @@ type Status struct {
 	RSS        int64     `json:"rss_bytes"` // 0 = unknown
 	Protection string    `json:"self_protection"`
 	Breakers   []Breaker `json:"breakers"` // those that have failures
+	Dropped    int64     `json:"dropped"`  // records that wait to be counted in the journal
 }
+
+// NothingInstalled is a Status.Protection: there is nothing to protect.
+const NothingInstalled = "off: nothing is installed"
 
 // HeldError says that a daemon runs already.
 type HeldError struct{ PID int }
