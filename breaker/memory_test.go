@@ -111,6 +111,10 @@ func TestRememberLeavesOtherBreakersAlone(t *testing.T) {
 	if got := set.Memories(); len(got) != 0 {
 		t.Errorf("memories %+v", got)
 	}
+	set.Remember("other", breaker.Memory{Failures: breaker.DefaultFailures}) // of the default settings
+	if other.State() != breaker.Open || never.State() != breaker.Closed {
+		t.Errorf("%v, %v", other.State(), never.State())
+	}
 }
 
 // The shortest cooldown and the smallest number are no defaults.
