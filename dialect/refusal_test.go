@@ -26,7 +26,8 @@ var clearRefusals = []string{
 	`{"permission":"deny"}`, `{"permission":"denied"}`, `{"behavior":"deny"}`, `{"behaviour":"deny"}`, `{"approval":"denied"}`,
 	`{"authorization":"refused"}`, `{"conclusion":"blocked"}`, `{"type":"deny"}`, `{"kind":"blocked"}`, `{"code":"DENIED"}`, `{"error":"blocked"}`,
 	`{"message":"BLOCKED: rm is not for agents"}`, `{"message":"Denied - see the policy"}`, `{"error":"Blocked: rm"}`, `{"msg":"Command blocked."}`,
-	`{"text":"DENY"}`,
+	`{"text":"DENY"}`, `{"verdict":"[guard] Blocked: rm"}`, `{"final_decision":"guard: DENIED rm"}`, `{"status":"guard: DENIED rm"}`,
+	`{"result":"[guard] Blocked: rm"}`, `{"message":"[guard] BLOCKED rm"}`, `{"error":"guard: DENIED rm"}`,
 	// Keys that name the answer in another way.
 	`{"Verdict":"deny"}`, `{"finalDecision":"block"}`, `{"final_decision":"block"}`, `{"hook-decision":"deny"}`, `{"toolDecision":"deny"}`,
 	`{"Hook Decision":"deny"}`, `{"permissionStatus":"denied"}`, `{"approvalStatus":"rejected"}`, `{"action_taken":"blocked"}`,
@@ -63,6 +64,7 @@ var clearRefusals = []string{
 	"approved: no", "ok: false", "success: false", "continue: no", "Proceed? No", "blocked: true", "block: yes", "action: abort",
 	"block", "BLOCK", "Blocked.", "deny", "DENIED!", "rejected", "refused", "forbidden", "disallowed", "veto", "no", "stop", "abort", "cancel",
 	"not allowed", "Not permitted.", "Access denied", "do not proceed", "BLOCKED: rm -rf is dangerous", "Blocked: rm", "Denied - rm is not for agents",
+	"verdict: [guard] Blocked: rm", "decision: guard: DENIED rm", "status: [guard] Blocked: rm", "message: guard: DENIED rm", "error: [guard] BLOCKED rm",
 	"DENY rm -rf /", "Rejected! rm", "Blocked by policy", "denied because it deletes", "❌ Blocked: rm", "[guard] BLOCKED rm", "guard: DENIED rm -rf",
 	"[guard] Blocked: rm", "Denied: no rm here", "Command blocked: rm", "Tool call denied.", "This command is forbidden.", "**BLOCKED** rm", "REJECTED",
 }
