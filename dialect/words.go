@@ -175,7 +175,8 @@ func pairOf(text string) (key, value string, ok bool) {
 	if at <= 0 {
 		return "", "", false
 	}
-	key, value = text[:at], strings.TrimFunc(text[at+1:], edge)
+	key, value = text[:at], strings.TrimRightFunc(text[at+1:], edge)
+	value = strings.TrimLeftFunc(value, func(r rune) bool { return edge(r) && r != '[' }) // which begins "[guard] Blocked: …"
 	if tag := strings.IndexByte(value, '<'); tag > 0 {
 		value = value[:tag]
 	}
