@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -40,9 +41,7 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 	for _, f := range facts(seal.Approval().Definition) {
 		p.fact(f.name, f.value)
 	}
-	if h.Command != nil && h.Source.Dir == "" {
-		p.fact("starts in", "the session's directory")
-	}
+	p.startsIn(h)
 	unbound := unboundNote(seal.Unbound())
 	if unbound != "" {
 		p.line("  " + p.style.yellow(factText(unbound)))
@@ -50,17 +49,30 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 	if len(s.Verdict.Changes) > 0 && s.Verdict.Seal != nil { // else nobody ever approved it: everything is new
 		a.showChanges(p, reg, seal, s.Verdict.Changes)
 	}
-	p.files(seal)
-	p.line(p.style.bold(factText(h.ID)) + " would run:")
-	for _, f := range facts(seal.Approval().Definition) {
-		if slices.Contains(running, f.name) || strings.HasPrefix(f.name, "args[") || strings.HasPrefix(f.name, "env.") {
-			p.fact(f.name, f.value)
-		}
-	}
+	bound := seal.Approval()
+	p.files(bound.Definition, bound.Files, bound.Folder, seal.Text)
+	p.runs(h.ID, bound.Definition)
 	if unbound != "" {
 		p.line("  " + p.style.yellow(factText(unbound)))
 	}
 	p.end()
+}
+
+// startsIn says where a command starts, if not in its folder.
+func (p *page) startsIn(h *hook.Hook) {
+	if h.Command != nil && h.Source.Dir == "" {
+		p.fact("starts in", "the session's directory")
+	}
+}
+
+// runs says once more what runs.
+func (p *page) runs(id string, definition []byte) {
+	p.line(p.style.bold(factText(id)) + " would run:")
+	for _, f := range facts(definition) {
+		if slices.Contains(running, f.name) || strings.HasPrefix(f.name, "args[") || strings.HasPrefix(f.name, "env.") {
+			p.fact(f.name, f.value)
+		}
+	}
 }
 
 // running are the facts that say what runs, for a last look.
@@ -260,12 +272,22 @@ func unseen(r rune) bool {
 		r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800
 }
 
-// files lists what is bound, and then shows texts: files outside of the folder
-// first, since those run where they lie.
-func (p *page) files(seal *trust.Seal) {
-	a := seal.Approval()
-	all := slices.Concat(a.Files, a.Folder)
-	slices.SortStableFunc(all, func(x, y trust.File) int { return cmp.Compare(weight(x, a), weight(y, a)) })
+// files lists what a definition brings, and then shows texts: files outside of the
+// folder first, since those run where they lie.
+func (p *page) files(definition []byte, outside, folder []trust.File, text func(trust.File) ([]byte, bool)) {
+	weight := func(f trust.File) int { // how likely it is to run
+		switch {
+		case slices.Contains(outside, f):
+			return 0
+		case bytes.Contains(definition, []byte(path.Base(f.Name))):
+			return 1
+		case f.Exec:
+			return 2
+		}
+		return 3
+	}
+	all := slices.Concat(outside, folder)
+	slices.SortStableFunc(all, func(x, y trust.File) int { return cmp.Compare(weight(x), weight(y)) })
 	var size int64
 	for i, f := range all {
 		size += f.Size
@@ -284,25 +306,11 @@ func (p *page) files(seal *trust.Seal) {
 		if texts++; texts > shownTexts {
 			continue
 		}
-		p.showText(seal, f)
+		p.showText(f, text)
 	}
 	if texts > shownTexts {
 		p.line(fmt.Sprintf("  %s more are not shown", plural(texts-shownTexts, "text")))
 	}
-}
-
-// weight orders files by how likely they are to run: those outside of the
-// folder, those that the definition names, those that may be executed, the rest.
-func weight(f trust.File, a trust.Approval) int {
-	switch {
-	case slices.Contains(a.Files, f):
-		return 0
-	case bytes.Contains(a.Definition, []byte(path.Base(f.Name))):
-		return 1
-	case f.Exec:
-		return 2
-	}
-	return 3
 }
 
 func fileFact(f trust.File) string {
@@ -319,8 +327,8 @@ func fileFact(f trust.File) string {
 	return fmt.Sprintf("%s (%d bytes%s)", f.Name, f.Size, note)
 }
 
-func (p *page) showText(seal *trust.Seal, f trust.File) {
-	data, ok := seal.Text(f)
+func (p *page) showText(f trust.File, text func(trust.File) ([]byte, bool)) {
+	data, ok := text(f)
 	if !ok {
 		p.fact("text of", fmt.Sprintf("%s: not shown, %d bytes, sha256:%s", f.Name, f.Size, f.SHA256))
 		return

@@ -193,9 +193,10 @@ func (a *app) approve(reg *registry.Registry, ids []string, f trustFlags) error 
 			fmt.Fprintf(a.Err, "%s is not approved: %s\n", factText(id), factText(unboundNote(why)))
 			continue
 		}
-		if ok, err := a.agreed(id, f, answers); err != nil {
+		if ok, err := a.agreed("approve "+id, f.yes, answers); err != nil {
 			return err
 		} else if !ok {
+			fmt.Fprintln(a.Err, "not approved")
 			continue
 		}
 		if err := reg.Approvals().ApproveUnbound(seal); err != nil {
@@ -223,19 +224,15 @@ func (a *app) approve(reg *registry.Registry, ids []string, f trustFlags) error 
 }
 
 // agreed asks whoever sits at the terminal, unless --yes answers.
-func (a *app) agreed(id string, f trustFlags, answers *bufio.Scanner) (bool, error) {
-	if f.yes {
+func (a *app) agreed(question string, yes bool, answers *bufio.Scanner) (bool, error) {
+	if yes {
 		return true, nil
 	}
 	if !a.interactive() {
-		return false, &located{"not_asked", "nothing was approved: there is no terminal to ask", "look at the above, then pass --yes"}
+		return false, &located{"not_asked", "nothing was changed: there is no terminal to ask", "look at the above, then pass --yes"}
 	}
-	fmt.Fprintf(a.Err, "approve %s? [y/N] ", factText(id))
-	if !answers.Scan() || !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answers.Text()))) {
-		fmt.Fprintln(a.Err, "not approved")
-		return false, nil
-	}
-	return true, nil
+	fmt.Fprintf(a.Err, "%s? [y/N] ", factText(question))
+	return answers.Scan() && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answers.Text()))), nil
 }
 
 func (a *app) interactive() bool {

@@ -1,0 +1,112 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// LockName is the lock file's name in a folder of hooks.
+const LockName = "hooks.lock.json"
+
+// lockVersion is the version of the lock file that is written.
+const lockVersion = 1
+
+// Locked is where a hook came from, and what it was then.
+type Locked struct {
+	Spec
+	Folder string            `json:"folder,omitempty"` // of the hook, in the source
+	Commit string            `json:"commit,omitempty"`
+	Digest string            `json:"digest"` // of the folder as it was added
+	Files  map[string]string `json:"files"`  // the digests of its files
+}
+
+// Version names what was added: the ref, with the commit of a branch, or the
+// beginning of the digest.
+func (l Locked) Version() string {
+	short := func(text string) string { return text[:min(len(text), 12)] }
+	switch {
+	case l.Kind != KindGit:
+		return short(strings.TrimPrefix(l.Digest, "sha256:"))
+	case IsVersion(l.Ref):
+		return l.Ref
+	case l.Ref == "" || strings.HasPrefix(l.Commit, l.Ref):
+		return short(l.Commit)
+	}
+	return l.Ref + " " + short(l.Commit)
+}
+
+// Lock says where the hooks of a folder came from, by name.
+type Lock map[string]Locked
+
+type lockFile struct {
+	Version int  `json:"version"`
+	Hooks   Lock `json:"hooks"`
+}
+
+// ReadLock reads the lock file of a folder of hooks. Without one it is empty.
+func ReadLock(dir string) (Lock, error) {
+	path := filepath.Join(dir, LockName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Lock{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var f lockFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w; correct it, or remove it: the hooks stay, and are yours to change", path, err)
+	}
+	if f.Version != lockVersion {
+		return nil, fmt.Errorf("%s has version %d, and this program knows %d; use a newer tenterhook", path, f.Version, lockVersion)
+	}
+	for name := range f.Hooks {
+		if !hookName.MatchString(name) {
+			return nil, fmt.Errorf("%s: %q cannot be a hook's name", path, name)
+		}
+		if err := f.Hooks[name].Check(); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, name, err)
+		}
+		for file := range f.Hooks[name].Files {
+			if err := checkName(file); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", path, name, err)
+			}
+		}
+	}
+	if f.Hooks == nil {
+		f.Hooks = Lock{}
+	}
+	return f.Hooks, nil
+}
+
+// write replaces the lock file of a folder; without hooks there is none.
+func (l Lock) write(dir string) error {
+	path := filepath.Join(dir, LockName)
+	if len(l) == 0 {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	data, err := json.MarshalIndent(lockFile{lockVersion, l}, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "."+LockName+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

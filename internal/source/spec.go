@@ -1,0 +1,185 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Kind is what a source is.
+type Kind string
+
+// The kinds of sources.
+const (
+	KindCatalogue Kind = "catalogue" // a hook that comes with the program
+	KindFolder    Kind = "folder"
+	KindArchive   Kind = "archive"
+	KindGit       Kind = "git"
+)
+
+// Spec says where hooks are.
+type Spec struct {
+	Kind Kind   `json:"kind"`
+	At   string `json:"source"`         // a URL, an absolute path, or a name of the catalogue
+	Ref  string `json:"ref,omitempty"`  // of git: a tag, a branch or a commit; "" = the default branch
+	Path string `json:"path,omitempty"` // the folder in it that is looked at, with slashes; "" = its root
+}
+
+// String is the spec as Parse reads it.
+func (s Spec) String() string {
+	text := s.At
+	if s.Ref != "" {
+		text += "@" + s.Ref
+	}
+	if s.Path != "" {
+		text += " (" + s.Path + ")"
+	}
+	return text
+}
+
+// refName is a name of a tag, a branch or a commit that no program takes for an
+// option or an expression.
+var refName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+/-]*$`)
+
+// scpLike is git's short form of an ssh URL.
+var scpLike = regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^:/\\][^:]*$`)
+
+// Parse reads what names a source: URL@REF or a path@REF of a git repository, else
+// the path of a folder or of an archive. within is [Spec.Path].
+func Parse(text, within string) (Spec, error) {
+	s := Spec{At: text, Path: within}
+	if within != "" {
+		if err := checkName(path.Clean(within)); err != nil {
+			return s, fmt.Errorf("the path in the source: %w", err)
+		}
+		s.Path = path.Clean(within)
+	}
+	if _, err := os.Lstat(text); err == nil {
+		return s.local()
+	}
+	if at, ref, ok := cutRef(text); ok {
+		if !validRef(ref) {
+			return s, fmt.Errorf("%q cannot be a tag, a branch or a commit", ref)
+		}
+		s.At, s.Ref = at, ref
+	}
+	switch {
+	case strings.Contains(s.At, "://"):
+		return s.url()
+	case scpLike.MatchString(s.At) && filepath.VolumeName(s.At) == "":
+		s.Kind = KindGit
+		return s, nil
+	case strings.Contains(s.At, "::"):
+		return s, fmt.Errorf("%s: such a source would run a program; use https, ssh or a path", s.At)
+	}
+	return s.local()
+}
+
+// cutRef cuts off what follows the last @, unless that is part of a user's name
+// in a URL.
+func cutRef(text string) (at, ref string, ok bool) {
+	i := strings.LastIndexByte(text, '@')
+	if i < 0 {
+		return text, "", false
+	}
+	before := text[:i]
+	if _, rest, isURL := strings.Cut(before, "://"); isURL {
+		return before, text[i+1:], strings.Contains(rest, "/")
+	}
+	return before, text[i+1:], strings.ContainsAny(before, `/\:`) || isDir(before)
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+func (s Spec) url() (Spec, error) {
+	u, err := url.Parse(s.At)
+	switch {
+	case err != nil:
+		return s, err
+	case u.User != nil && u.Scheme == "https", hasPassword(u):
+		return s, errors.New("the URL holds a name or a password, which would be written down; use a credential helper of git")
+	case u.Scheme == "https" || u.Scheme == "ssh":
+		if u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") {
+			return s, fmt.Errorf("%s names no host", s.At)
+		}
+	case u.Scheme == "file":
+		s.At = filepath.FromSlash(u.Path)
+		return s.repository()
+	default:
+		return s, fmt.Errorf("%s: sources are reached by https, ssh or a path, not by %s", s.At, u.Scheme)
+	}
+	s.Kind = KindGit
+	return s, nil
+}
+
+func hasPassword(u *url.URL) bool {
+	_, has := u.User.Password()
+	return has
+}
+
+// local is a path of this machine.
+func (s Spec) local() (Spec, error) {
+	abs, err := filepath.Abs(s.At)
+	if err != nil {
+		return s, err
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return s, err
+	}
+	s.At = abs
+	switch {
+	case s.Ref != "":
+		return s.repository()
+	case info.IsDir():
+		s.Kind = KindFolder
+	case info.Mode().IsRegular():
+		s.Kind = KindArchive
+	default:
+		return s, fmt.Errorf("%s is neither a folder nor an archive", abs)
+	}
+	return s, nil
+}
+
+// repository is a git repository of this machine.
+func (s Spec) repository() (Spec, error) {
+	if _, err := gitDir(s.At); err != nil {
+		return s, err
+	}
+	s.Kind = KindGit
+	return s, nil
+}
+
+// Check refuses what Parse never makes: a lock file can come with a project.
+func (s Spec) Check() error {
+	if s.Path != "" && checkName(s.Path) != nil || s.Ref != "" && !validRef(s.Ref) {
+		return fmt.Errorf("%s is no source", s)
+	}
+	switch {
+	case s.Kind == KindCatalogue && hookName.MatchString(s.At):
+		return nil
+	case s.Kind == KindFolder && filepath.IsAbs(s.At), s.Kind == KindArchive && filepath.IsAbs(s.At), s.Kind == KindGit && filepath.IsAbs(s.At):
+		return nil
+	case s.Kind == KindGit && strings.Contains(s.At, "://"):
+		_, err := s.url()
+		return err
+	case s.Kind == KindGit && scpLike.MatchString(s.At):
+		return nil
+	}
+	return fmt.Errorf("%s is no source", s)
+}
+
+func validRef(ref string) bool { return refName.MatchString(ref) && !strings.Contains(ref, "..") }
+
+// Local reports whether the source is on this machine.
+func (s Spec) Local() bool {
+	return s.Kind == KindFolder || s.Kind == KindArchive || s.Kind == KindGit && filepath.IsAbs(s.At)
+}
