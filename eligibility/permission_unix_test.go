@@ -1,15 +1,16 @@
+//go:build unix
+
 package eligibility_test
 
 import (
 	"os"
 	"path/filepath"
-	"runtime"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/testdata/asowner"
 )
 
 func TestFolderWithoutPermissionIsSaid(t *testing.T) {
@@ -19,17 +20,11 @@ func TestFolderWithoutPermissionIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
-	if os.Geteuid() == 0 { // who may look everywhere: this thread looks as nobody
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		if err := syscall.Setfsuid(65534); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = syscall.Setfsuid(0) }()
-	}
 	want := eligibility.Verdict{Why: "needs " + tool + ": no permission to look at it", Hint: "let the agent's user into its folder"}
-	got := newEnvironment().checker().Prepare(hook.Requires{Bins: []string{tool}}).Verdict()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	asowner.Do(t, func() {
+		got := newEnvironment().checker().Prepare(hook.Requires{Bins: []string{tool}}).Verdict()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }

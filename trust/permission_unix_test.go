@@ -1,42 +1,18 @@
+//go:build unix
+
 package trust_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/testdata/asowner"
 	"github.com/tenterhook/tenterhook/trust"
 )
-
-// asNobody calls do so that modes count, for root as well: this thread then
-// reads and writes as nobody.
-func asNobody(t *testing.T, do func()) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		do()
-		return
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	must(t, syscall.Setfsuid(65534))
-	defer func() { must(t, syscall.Setfsuid(0)) }()
-	do()
-}
-
-// reachable opens the way to temporary folders, which are root's.
-func reachable(t *testing.T, dirs ...string) {
-	t.Helper()
-	for _, dir := range dirs {
-		for ; filepath.Dir(dir) != filepath.Clean(os.TempDir()) && len(dir) > 1; dir = filepath.Dir(dir) {
-			must(t, os.Chmod(dir, 0o755))
-		}
-		must(t, os.Chmod(dir, 0o755))
-	}
-}
 
 func closed(t *testing.T, path string) {
 	t.Helper()
@@ -68,17 +44,16 @@ func TestWhatMayNotBeReadIsRefused(t *testing.T) {
 			w.link("../../../.config/lib.sh", "alias")
 			s := w.subject()
 			s.Files = []string{w.path("/check.sh"), w.path("/tools/check.sh"), w.path("/late/check.sh")}
-			reachable(t, w.root)
 			store := trust.Memory()
 			approve(t, store, seal(t, s))
 			guard := trust.NewGuard(s, store)
-			asNobody(t, func() {
+			asowner.Do(t, func() {
 				if v := guard.Check(nil); !v.Approved {
 					t.Fatal(v.Why)
 				}
 			})
 			closed(t, w.path(test.closed))
-			asNobody(t, func() {
+			asowner.Do(t, func() {
 				_, err := s.Seal()
 				c := code(t, err)
 				if c != trust.CodeUnreadable && c != trust.CodeEscapes || !strings.HasPrefix(err.Error(), w.path(test.path)) {
@@ -98,17 +73,16 @@ func TestWhatMayNotBeReadIsRefused(t *testing.T) {
 func TestIntactSaysWhatCannotBeExamined(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("lib/x.sh", "x", 0o755)
-	reachable(t, w.root)
 	sealed := w.settled()
 	closed(t, w.path("lib"))
-	asNobody(t, func() {
+	asowner.Do(t, func() {
 		// The folder's mode moved; of what lies in it nothing can be said.
 		if ok, why := sealed.Intact(); ok || why != "lib moved" {
 			t.Errorf("%v %q", ok, why)
 		}
 	})
 	closed(t, w.path("/.tenterhook"))
-	asNobody(t, func() {
+	asowner.Do(t, func() {
 		if ok, why := sealed.Intact(); ok || !strings.Contains(why, "cannot be examined: ") {
 			t.Errorf("%v %q", ok, why)
 		}
@@ -119,7 +93,7 @@ func TestWorkspaceThatMayNotBeReadHasNoKey(t *testing.T) {
 	w := newWorkspace(t)
 	s := w.subject()
 	closed(t, filepath.Dir(w.root))
-	asNobody(t, func() {
+	asowner.Do(t, func() {
 		if _, err := s.Key(); code(t, err) != trust.CodeUnreadable {
 			t.Error(err)
 		}
@@ -138,8 +112,9 @@ func TestStoreThatMayNotBeReadOrWrittenKeepsWhatItHas(t *testing.T) {
 		"the file":       {"approvals.json", 0, false},
 		"the folder":     {".", 0, false},
 		"the way to it":  {"..", 0, false},
-		"to write there": {".", 0o555, true},
+		"to write there": {".", 0o500, true},
 		"the lock":       {"approvals.lock", 0, true},
+		"the texts":      {"texts", 0o500, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, other, dir := newWorkspace(t), newWorkspace(t), stateDir(t)
@@ -148,12 +123,10 @@ func TestStoreThatMayNotBeReadOrWrittenKeepsWhatItHas(t *testing.T) {
 			sealed, more := w.seal(), other.seal()
 			approval := sealed.Approval()
 			key := approval.Key()
-			reachable(t, dir)
-			must(t, os.Chmod(approvalsFile(dir), 0o644))
 			path := filepath.Join(dir, test.path)
 			must(t, os.Chmod(path, test.mode))
 			t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
-			asNobody(t, func() {
+			asowner.Do(t, func() {
 				store, err := trust.Open(dir)
 				if (err == nil) != test.read {
 					t.Errorf("open: %v", err)
@@ -163,6 +136,9 @@ func TestStoreThatMayNotBeReadOrWrittenKeepsWhatItHas(t *testing.T) {
 				}
 				if c := code(t, store.Approve(more)); c != trust.CodeUnreadable && c != trust.CodeNotOwned {
 					t.Errorf("approve: code %q", c)
+				}
+				if test.path == "texts" {
+					return // to revoke keeps none
 				}
 				if _, err := store.Revoke(key); err == nil {
 					t.Error("revoked")
@@ -177,35 +153,50 @@ func TestStoreThatMayNotBeReadOrWrittenKeepsWhatItHas(t *testing.T) {
 	}
 }
 
-func TestSnapshotWhereNothingMayBeWrittenIsNotMade(t *testing.T) {
-	for name, spoil := range map[string]func(dir string) error{
-		"the place":              func(dir string) error { return os.Chmod(dir, 0o555) },
-		"the way to the place":   func(dir string) error { return os.Chmod(filepath.Dir(dir), 0) },
-		"a place in another one": os.Remove,
+func TestSnapshotOfWhatMayNotBeReadOrWrittenIsNotMade(t *testing.T) {
+	for name, spoil := range map[string]func(w *workspace, dir string) error{
+		"the script":        func(w *workspace, dir string) error { return os.Chmod(w.path("run.sh"), 0) },
+		"a folder":          func(w *workspace, dir string) error { return os.Chmod(w.path("lib"), 0) },
+		"the hook's folder": func(w *workspace, dir string) error { return os.Chmod(w.dir, 0) },
+		"the place":         func(w *workspace, dir string) error { return os.Chmod(dir, 0o500) },
+		"the lock": func(w *workspace, dir string) error {
+			return os.WriteFile(filepath.Join(dir, "snapshots.lock"), nil, 0)
+		},
+		"the way to the place": func(w *workspace, dir string) error { return os.Chmod(filepath.Dir(dir), 0) },
+		"a place in another one": func(w *workspace, dir string) error {
+			return errors.Join(os.Remove(dir), os.Chmod(filepath.Dir(dir), 0o500))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkspace(t)
+			w.write("lib/x.sh", "x", 0o755)
 			sealed := w.seal()
 			_, dir := snapshots(t)
 			must(t, os.MkdirAll(dir, 0o755))
-			reachable(t, w.root, dir)
-			must(t, spoil(dir))
-			t.Cleanup(func() { _ = os.Chmod(filepath.Dir(dir), 0o755) })
-			asNobody(t, func() {
+			must(t, spoil(w, dir))
+			t.Cleanup(func() {
+				for _, path := range []string{filepath.Dir(dir), dir, w.dir, w.path("lib")} {
+					_ = os.Chmod(path, 0o755)
+				}
+			})
+			asowner.Do(t, func() {
 				got, err := trust.NewSnapshots(dir).Dir(sealed)
-				if c := code(t, err); c != trust.CodeUnreadable && c != trust.CodeNotOwned {
+				if c := code(t, err); c != trust.CodeUnreadable && c != trust.CodeNotOwned || !strings.Contains(err.Error(), "permission denied") {
 					t.Errorf("made %s: %v", got, err)
 				}
 			})
+			must(t, os.Chmod(filepath.Dir(dir), 0o755))
+			if entries, _ := os.ReadDir(dir); len(entries) > 1 { // the lock
+				t.Errorf("left behind: %v", entries)
+			}
 		})
 	}
 }
 
 func TestOwnerOfWhatMayNotBeReadIsUnknown(t *testing.T) {
 	_, in := scope(t)
-	reachable(t, in("scope"))
 	closed(t, in("scope/hooks"))
-	asNobody(t, func() {
+	asowner.Do(t, func() {
 		if err := trust.Owned(trust.OwnerUser, in("scope/hooks/guard/HOOK.md")); code(t, err) != trust.CodeNotOwned || !strings.Contains(err.Error(), "cannot be examined") {
 			t.Errorf("the way to a file: %v", err)
 		}
@@ -218,13 +209,12 @@ func TestOwnerOfWhatMayNotBeReadIsUnknown(t *testing.T) {
 func TestNamedFilesThatMayNotBeReadEndAnApproval(t *testing.T) {
 	w, store := newWorkspace(t), trust.Memory()
 	w.write("/check.sh", "x", 0o755)
-	reachable(t, w.root)
 	s := w.subject()
 	program := func() hook.Program { return hook.Program{Files: []string{w.path("/check.sh")}} }
 	approve(t, store, seal(t, s.With(program())))
 	guard := trust.NewGuard(s, store)
 	closed(t, w.path("/check.sh"))
-	asNobody(t, func() {
+	asowner.Do(t, func() {
 		if v := guard.Check(program); v.Approved || !strings.Contains(v.Why, "check.sh cannot be read: permission denied") || v.Hint == "" {
 			t.Errorf("%+v", v)
 		}
