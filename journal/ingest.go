@@ -25,6 +25,9 @@ func (j *Journal) Ingest(ctx context.Context) (moved int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if now, err := os.Stat(filepath.Join(j.dir, dataName)); err != nil || !os.SameFile(now, j.file) {
+		return 0, ErrReplaced
+	}
 	s, err := newSpool(j.dir)
 	if err != nil {
 		return 0, err
@@ -64,6 +67,13 @@ func (j *Journal) move(ctx context.Context, path string) (moved int, err error) 
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing after a commit
+	var version int
+	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
+		return 0, err
+	}
+	if err := known(version); err != nil { // upgraded since it was opened
+		return 0, err
+	}
 	note, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO meta VALUES(?, 'moved')`, "file:"+filepath.Base(path))
 	if err != nil {
 		return 0, err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gofrs/flock"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -61,6 +62,7 @@ type Journal struct {
 	dir  string
 	opts Options
 	db   *sql.DB
+	file os.FileInfo // of the database, as it was opened
 }
 
 // AsideGlob matches the damaged databases that were set aside in a journal's folder.
@@ -69,31 +71,61 @@ const AsideGlob = dataName + ".damaged-*[0-9]"
 // ErrNewer is returned for a journal that a newer version of tenterhook made.
 var ErrNewer = errors.New("a newer version of tenterhook made the journal")
 
+// ErrDamaged is returned by Check for a database that cannot be relied on.
+var ErrDamaged = errors.New("the journal is damaged")
+
+// ErrReplaced is returned where another process set the database aside.
+var ErrReplaced = errors.New("the journal was set aside by another process: open it again")
+
 // Open opens the journal of a folder, or begins one. A damaged database is set
 // aside under another name, and a new one begins. Close ends it.
 func Open(ctx context.Context, dir string, o Options) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, dataName)
-	j, err := open(ctx, path, dir, o)
-	if err == nil || !damaged(err) {
+	j, err := open(ctx, dir, o)
+	if err == nil || !Damaged(err) {
 		return j, err
 	}
-	aside := path + ".damaged-" + time.Now().UTC().Format("20060102T150405.000000")
-	if err := os.Rename(path, aside); err != nil {
+	aside, err := SetAside(ctx, dir)
+	if err != nil {
 		return nil, err
 	}
-	_ = os.Rename(path+"-wal", aside+"-wal") // it need not be there
-	_ = os.Remove(path + "-shm")
-	if j, err = open(ctx, path, dir, o); err != nil {
+	if j, err = open(ctx, dir, o); err != nil {
 		return nil, err
 	}
 	j.SetAside = aside
 	return j, nil
 }
 
-func open(ctx context.Context, path, dir string, o Options) (*Journal, error) {
+// SetAside puts a damaged database of a folder out of the way, under the name that
+// it returns; "" = it is sound, such as one that another process has begun anew.
+// Close the journal before.
+func SetAside(ctx context.Context, dir string) (aside string, err error) {
+	lock := flock.New(filepath.Join(dir, ingestName), flock.SetPermissions(0o600)) // nobody moves lines into it meanwhile
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	j, err := open(ctx, dir, Options{})
+	if err == nil {
+		err = errors.Join(j.Check(ctx), j.Close())
+	}
+	if err == nil || !Damaged(err) {
+		return "", err
+	}
+	path := filepath.Join(dir, dataName)
+	aside = path + ".damaged-" + time.Now().UTC().Format("20060102T150405.000000")
+	if err := os.Rename(path, aside); err != nil {
+		return "", err
+	}
+	_ = os.Rename(path+"-wal", aside+"-wal") // it need not be there
+	_ = os.Remove(path + "-shm")
+	return aside, nil
+}
+
+func open(ctx context.Context, dir string, o Options) (*Journal, error) {
+	path := filepath.Join(dir, dataName)
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil { // SQLite would make it readable for others
 		return nil, err
 	} else if err := f.Close(); err != nil {
@@ -109,7 +141,11 @@ func open(ctx context.Context, path, dir string, o Options) (*Journal, error) {
 	}
 	db.SetMaxOpenConns(2)
 	j := &Journal{dir: dir, opts: o.withDefaults(), db: db}
-	if err := j.begin(ctx); err != nil {
+	err = j.begin(ctx)
+	if err == nil {
+		j.file, err = os.Stat(path)
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return j, nil
@@ -121,8 +157,8 @@ func (j *Journal) begin(ctx context.Context) error {
 	if err := j.db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
 		return err
 	}
-	if version > schemaVersion {
-		return fmt.Errorf("%w: its tables have version %d, this one knows %d; upgrade tenterhook", ErrNewer, version, schemaVersion)
+	if err := known(version); err != nil {
+		return err
 	}
 	if version == 0 {
 		if err := j.create(ctx); err != nil {
@@ -131,6 +167,14 @@ func (j *Journal) begin(ctx context.Context) error {
 	}
 	if err := j.db.QueryRowContext(ctx, `SELECT v FROM meta WHERE k = 'id'`).Scan(&j.ID); err != nil {
 		return err
+	}
+	return nil
+}
+
+// known fails for the version of tables that this program does not know.
+func known(version int) error {
+	if version > schemaVersion {
+		return fmt.Errorf("%w: its tables have version %d, this one knows %d; upgrade tenterhook", ErrNewer, version, schemaVersion)
 	}
 	return nil
 }
@@ -166,15 +210,18 @@ func (j *Journal) Check(ctx context.Context) error {
 		return err
 	}
 	if said != "ok" {
-		return fmt.Errorf("%s is damaged: %s", filepath.Join(j.dir, dataName), said)
+		return fmt.Errorf("%w: %s: %s", ErrDamaged, filepath.Join(j.dir, dataName), said)
 	}
 	return nil
 }
 
-// damaged reports whether an error says that the file is no good database. One
-// that is busy, or has no room, is fine.
-func damaged(err error) bool {
+// Damaged reports whether an error says that the file is no good database. One
+// that is busy, or has no room, is fine. [SetAside] looks closer.
+func Damaged(err error) bool {
 	var s *sqlite.Error
+	if errors.Is(err, ErrDamaged) {
+		return true
+	}
 	if !errors.As(err, &s) {
 		return false
 	}

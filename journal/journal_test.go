@@ -485,3 +485,49 @@ func TestFolderIsItsOwnersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Two versions at once: the older one had the journal open when the newer came.
+func TestOpenJournalTakesNoLineOnceANewerVersionOwnsIt(t *testing.T) {
+	dir := t.TempDir()
+	j := ingest(t, dir, journal.Options{})
+	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	version := func(n int) {
+		if _, err := db.Exec(fmt.Sprintf(`PRAGMA user_version = %d`, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	version(99)
+	keep(t, dir, journal.Options{}, record("r1", time.Now()))
+	if n, err := j.Ingest(t.Context()); !errors.Is(err, journal.ErrNewer) || n != 0 {
+		t.Errorf("moved %d lines: %v", n, err)
+	}
+	version(1)
+	if n, err := j.Ingest(t.Context()); err != nil || n != 1 {
+		t.Errorf("moved %d lines: %v", n, err)
+	}
+}
+
+func TestOpenJournalTakesNoLineOnceItWasSetAside(t *testing.T) {
+	dir := t.TempDir()
+	old := ingest(t, dir, journal.Options{})
+	if err := os.Rename(filepath.Join(dir, "journal.db"), filepath.Join(dir, "aside")); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(filepath.Join(dir, "journal.db-wal"))
+	_ = os.Remove(filepath.Join(dir, "journal.db-shm"))
+	keep(t, dir, journal.Options{}, record("r1", time.Now()))
+	if n, err := old.Ingest(t.Context()); !errors.Is(err, journal.ErrReplaced) || n != 0 {
+		t.Errorf("moved %d lines: %v", n, err)
+	}
+	j := ingest(t, dir, journal.Options{})
+	if _, err := j.Run(t.Context(), "r1"); err != nil {
+		t.Error(err)
+	}
+	if aside, err := journal.SetAside(t.Context(), dir); err != nil || aside != "" {
+		t.Errorf("a sound journal was set aside: %q, %v", aside, err)
+	}
+}

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -75,7 +74,8 @@ type Recorder struct {
 	done  chan struct{}
 
 	dropped atomic.Int64
-	failed  sync.Once // logs the first failure
+	failed  sync.Once             // logs the first failure
+	last    atomic.Pointer[error] // to write
 
 	mu     sync.RWMutex // guards closed: nobody sends on a closed queue
 	closed bool
@@ -130,18 +130,36 @@ func (r *Recorder) Close() error {
 	r.mu.Unlock()
 	<-r.done
 	if n := r.dropped.Load(); n > 0 {
-		return &DroppedError{Count: n}
+		return &DroppedError{Count: n, Err: r.LastError()}
+	}
+	return nil
+}
+
+// LastError is why a write failed last; nil = none did.
+func (r *Recorder) LastError() error {
+	if err := r.last.Load(); err != nil {
+		return *err
 	}
 	return nil
 }
 
 // DroppedError says how many records could not be written.
-type DroppedError struct{ Count int64 }
-
-// Error returns the count in words.
-func (e *DroppedError) Error() string {
-	return plural(e.Count, "record") + " could not be written to the journal"
+type DroppedError struct {
+	Count int64
+	Err   error // why; nil = there was no room in the queue
 }
+
+// Error returns the count in words, and why.
+func (e *DroppedError) Error() string {
+	text := plural(e.Count, "record") + " could not be written to the journal"
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns why.
+func (e *DroppedError) Unwrap() error { return e.Err }
 
 func (r *Recorder) work() {
 	defer close(r.done)
@@ -188,8 +206,9 @@ func (r *Recorder) write(batch [][]byte) {
 			lost += before - 1
 		}
 		r.dropped.Add(lost)
+		r.last.Store(&err)
 		r.failed.Do(func() {
-			r.opts.Logger.Error("the journal cannot be written", slog.Any("err", errors.Unwrap(err)), slog.String("reason", err.Error()))
+			r.opts.Logger.Error("the journal cannot be written", slog.Any("err", err))
 		})
 	}
 }

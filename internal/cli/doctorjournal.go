@@ -56,7 +56,11 @@ func (a *app) examineJournal(ctx context.Context, reg *registry.Registry, list [
 	case errors.Is(err, journal.ErrNewer):
 		e.say(hook.SeverityWarning, "journal_newer", "journal", err.Error(), "upgrade tenterhook; until then, runs wait in the spool")
 	case err != nil: // what it says of hooks is not known
-		e.say(hook.SeverityError, "journal", "journal", err.Error(), "free space, or make the state directory writable")
+		message, hint := err.Error(), journalHint
+		if l := (*located)(nil); errors.As(err, &l) {
+			message, hint = l.message, l.hint
+		}
+		e.say(hook.SeverityError, "journal", "journal", message, hint)
 	}
 	dir := recording.Dir(a.stateDir())
 	aside, _ := filepath.Glob(filepath.Join(journal.GlobEscape(dir), journal.AsideGlob))

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +36,9 @@ func (a *app) journalOptions(ctx context.Context) (journal.Options, error) {
 	return settings.Options(), reg.Close()
 }
 
+// journalHint is what to do where the journal cannot be used.
+const journalHint = "free space, or make the state directory writable"
+
 // withJournal opens the journal with everything in it that processes have
 // written so far.
 func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error) (err error) {
@@ -43,17 +48,37 @@ func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error)
 	}
 	dir := recording.Dir(a.stateDir())
 	j, err := journal.Open(ctx, dir, o)
+	if errors.Is(err, journal.ErrNewer) {
+		return fmt.Errorf("%w; runs wait in %s until then", err, dir)
+	}
 	if err != nil {
-		return fmt.Errorf("open the journal in %s: %w", dir, err)
+		return &located{"journal", fmt.Sprintf("open the journal in %s: %v", dir, err), journalHint}
 	}
-	defer func() { err = errors.Join(err, j.Close()) }()
 	if j.SetAside != "" {
-		fmt.Fprintf(a.Err, "tenterhook: the journal was damaged; it is now %s, and a new one began\n", j.SetAside)
+		fmt.Fprintln(a.Err, "tenterhook: "+asideWords(j.SetAside))
 	}
-	if _, err := j.Ingest(ctx); err != nil {
-		return fmt.Errorf("move new runs into the journal in %s: %w", dir, err)
+	moved := func() error {
+		if _, err := j.Ingest(ctx); err != nil {
+			return fmt.Errorf("move new runs into the journal in %s: %w", dir, err)
+		}
+		return ask(j)
 	}
-	return ask(j)
+	err = errors.Join(moved(), j.Close())
+	if !journal.Damaged(err) {
+		return err
+	}
+	aside, asideErr := journal.SetAside(ctx, dir)
+	if asideErr != nil {
+		return errors.Join(err, asideErr)
+	}
+	if aside == "" {
+		return err
+	}
+	return &located{"journal_damaged", asideWords(aside), "run the command again"}
+}
+
+func asideWords(path string) string {
+	return "the journal was damaged; it is now " + printable(path) + ", and a new one began"
 }
 
 // logFlags choose lines of the log.
@@ -292,8 +317,10 @@ func sparkline(counts []int64) string {
 	return b.String()
 }
 
-// record makes the registry that this command opens write to the journal.
+// record makes the registry that this command opens write to the journal, also if
+// nobody reads what the command prints.
 func (a *app) record() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a closed pipe ends the process before it wrote
 	a.recording = recording.New(a.stateDir(), os.Environ(), nil)
 	a.opts.Recorder = a.recording
 }

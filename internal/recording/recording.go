@@ -31,6 +31,7 @@ type Recorder struct {
 	settings dialect.JournalSettings
 	to       *journal.Recorder // nil = nothing is kept
 	dropped  int64             // by those that were closed
+	last     error             // why
 	closed   bool
 	failed   bool // to begin, and the logger knows
 }
@@ -108,7 +109,7 @@ func (r *Recorder) Close() error {
 	r.closed = true
 	r.stop()
 	if r.dropped > 0 {
-		return &journal.DroppedError{Count: r.dropped}
+		return &journal.DroppedError{Count: r.dropped, Err: r.last}
 	}
 	return nil
 }
@@ -120,5 +121,8 @@ func (r *Recorder) stop() {
 	}
 	_ = r.to.Close() // what it says is its count
 	r.dropped += r.to.Dropped()
+	if err := r.to.LastError(); err != nil {
+		r.last = err
+	}
 	r.to = nil
 }

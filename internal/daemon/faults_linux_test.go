@@ -1,0 +1,213 @@
+package daemon_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// script runs a shell script with the programs on PATH, in a mount namespace of its
+// own if it must mount. It skips the test where that is not possible.
+func (u *user) script(mounts bool, text string) reply {
+	u.t.Helper()
+	argv := []string{"sh", "-c", text}
+	if mounts {
+		if out, err := exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "none", u.home).CombinedOutput(); err != nil {
+			u.t.Skipf("nothing can be mounted here: %v: %s", err, out)
+		}
+		argv = append([]string{"unshare", "-m"}, argv...)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Dir, cmd.Env = u.work, append(append([]string{}, u.env...), "PATH="+u.bin+":"+os.Getenv("PATH"))
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		u.t.Fatal(err)
+	}
+	return reply{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+const (
+	state  = `$HOME/.local/state`
+	ask    = `tenterhook run PreToolUse --tool Bash --input '{"command":"rm x"}' > said; echo "run ended with $?"; `
+	doctor = `tenterhook doctor > doctored; echo "doctor ended with $?"; cat doctored; `
+)
+
+// A hook decides where nothing can be written, the command says so, and doctor too.
+func TestRunsDecideWhereTheJournalCannotBeWritten(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mounts       bool
+		before, want string
+	}{
+		"the limit of file sizes": {false, "mkdir -p " + state + "; ", "file too large"},
+		"a full disk": {true, "mkdir -p " + state + "; mount -t tmpfs -o size=256k none " + state + "; dd if=/dev/zero of=" + state + "/fill bs=4k 2>/dev/null; ",
+			"no space left on device"},
+		"a read-only disk":                 {true, "mkdir -p " + state + "; mount -t tmpfs -o ro none " + state + "; ", "read-only file system"},
+		"a state directory that is a file": {false, "mkdir -p $HOME/.local; : > " + state + "; ", "not a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newUser(t, guard)
+			limit := ""
+			if name == "the limit of file sizes" {
+				limit = "ulimit -f 0; "
+			}
+			// What is printed goes through pipes: a limit would hold for files.
+			piped := strings.ReplaceAll(tt.before+limit+ask+doctor, "> said", "| { exec cat >&2; }")
+			piped = strings.ReplaceAll(piped, `; echo "run ended with $?"`, "")
+			piped = strings.ReplaceAll(piped, `> doctored; echo "doctor ended with $?"; cat doctored`, `; echo "doctor ended with $?"`)
+			r := u.script(tt.mounts, piped)
+			if !strings.Contains(r.stderr, "deny: not here") {
+				t.Errorf("no decision: %+v", r)
+			}
+			if n := strings.Count(r.stderr, "not recorded"); n != 1 || !strings.Contains(r.stderr, tt.want) {
+				t.Errorf("said %d times that nothing is recorded, want once with %q: %s", n, tt.want, r.stderr)
+			}
+			if !strings.Contains(r.stdout, "error: journal: ") || !strings.Contains(r.stdout, "free space, or make the state directory writable") ||
+				!strings.Contains(r.stdout, "doctor ended with 1") {
+				t.Errorf("doctor: %s", r.stdout)
+			}
+		})
+	}
+}
+
+func TestADaemonThatCannotRecordDecidesAndCounts(t *testing.T) {
+	u := newUser(t, guard)
+	r := u.script(false, "ulimit -f 0; for i in 1 2 3; do echo '"+u.shell("rm x")+"' | tenterhook-bridge claude PreToolUse; done 2>&1 | cat")
+	if n := strings.Count(r.stdout, `"permissionDecision":"deny"`); n != 3 {
+		t.Fatalf("%d denials, want 3: %+v", n, r)
+	}
+	if got := u.run("", nil, "tenterhook", "doctor").stdout; !strings.Contains(got, "warning: daemon: 3 records could not be written to the journal") {
+		t.Errorf("doctor: %s", got)
+	}
+}
+
+// A closed pipe, as of "run | head -1", loses no result.
+func TestARunIsRecordedThoughNobodyReadsWhatItPrints(t *testing.T) {
+	u := newUser(t, guard)
+	u.script(false, `tenterhook run PreToolUse --tool Bash --input '{"command":"rm x"}' 2>&1 | { exec <&-; sleep 1; }`)
+	if lines := u.logged(); len(lines) != 1 {
+		t.Errorf("got %d lines, want 1", len(lines))
+	}
+}
+
+// damage is done to a journal in which one run lies. doctor says it, and later runs
+// are recorded; log shows them at the latest when it is asked again.
+func TestADamagedJournalIsReplacedAndTold(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, path string){
+		"from the start": func(t *testing.T, path string) { overwrite(t, path, 0, 4096) },
+		"in the tables":  func(t *testing.T, path string) { overwrite(t, path, 4096, 1<<20) },
+		"cut off": func(t *testing.T, path string) {
+			if err := os.Truncate(path, 5000); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"without a table": func(t *testing.T, path string) { execute(t, path, `DROP TABLE meta`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newUser(t, guard)
+			denied := func() {
+				t.Helper()
+				if r := u.run("", nil, "tenterhook", "run", "PreToolUse", "--tool", "Bash", "--input", `{"command":"rm x"}`); r.code != 2 || r.stderr != "" {
+					t.Errorf("run: %+v", r)
+				}
+			}
+			denied()
+			u.logged()
+			path := filepath.Join(u.home, ".local/state/tenterhook/journal/journal.db")
+			damage(t, path)
+			denied()
+			told := u.run("", nil, "tenterhook", "log")
+			if !strings.Contains(told.stderr, "the journal was damaged; it is now ") {
+				t.Errorf("log: %+v", told)
+			}
+			if lines := u.logged(); len(lines) != 1 {
+				t.Errorf("got %d lines after the damage, want the one that was recorded since", len(lines))
+			}
+			if again := u.run("", nil, "tenterhook", "log"); again.stderr != "" || again.code != 0 {
+				t.Errorf("it is told twice: %+v", again)
+			}
+			if got := u.run("", nil, "tenterhook", "doctor").stdout; !strings.Contains(got, "warning: journal: a damaged journal was set aside: "+path+".damaged-") {
+				t.Errorf("doctor: %s", got)
+			}
+		})
+	}
+}
+
+func overwrite(t *testing.T, path string, from, to int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(bytes.Repeat([]byte("damage"), int(min(to, info.Size())-from)/6), from); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func execute(t *testing.T, path, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The journal of a newer version is left as it is, and runs wait for that version.
+func TestAJournalOfANewerVersionWaits(t *testing.T) {
+	u := newUser(t, guard)
+	run := func() {
+		if r := u.run("", nil, "tenterhook", "run", "PreToolUse", "--tool", "Bash", "--input", `{"command":"rm x"}`); r.code != 2 || r.stderr != "" {
+			t.Errorf("run: %+v", r)
+		}
+	}
+	run()
+	u.logged()
+	path := filepath.Join(u.home, ".local/state/tenterhook/journal/journal.db")
+	execute(t, path, `PRAGMA user_version = 99`)
+	run()
+	if r := u.run("", nil, "tenterhook", "log"); r.code != 1 || !strings.Contains(r.stderr, "a newer version of tenterhook made the journal") || !strings.Contains(r.stderr, "upgrade tenterhook") {
+		t.Errorf("log: %+v", r)
+	}
+	if r := u.run("", nil, "tenterhook", "doctor"); r.code != 0 || !strings.Contains(r.stdout, "warning: journal: a newer version of tenterhook made the journal") {
+		t.Errorf("doctor: %+v", r)
+	}
+	execute(t, path, `PRAGMA user_version = 1`) // the newer version is back
+	if lines := u.logged(); len(lines) != 2 {
+		t.Errorf("got %d lines, want 2", len(lines))
+	}
+}
+
+func TestADamagedLineOfTheSpoolIsCountedAndTold(t *testing.T) {
+	u := newUser(t, guard)
+	run := func() {
+		u.run("", nil, "tenterhook", "run", "PreToolUse", "--tool", "Bash", "--input", `{"command":"rm x"}`)
+	}
+	run()
+	spool := filepath.Join(u.home, ".local/state/tenterhook/journal/spool")
+	text := u.read(spool)
+	u.write(spool, strings.Replace(text, `"verdict":"deny"`, `"verdict":"none"`, 1)+text[:len(text)/2])
+	run()
+	if lines := u.logged(); len(lines) != 1 {
+		t.Errorf("got %d lines, want the whole one", len(lines))
+	}
+	if got := u.run("", nil, "tenterhook", "doctor").stdout; !strings.Contains(got, "warning: journal: 0 records were dropped and 2 lines were damaged") {
+		t.Errorf("doctor: %s", got)
+	}
+}
