@@ -179,6 +179,7 @@ prompt = "p"
 event = 
 +++
 -- empty/none.txt --
+-- folder/HOOK.md/x --
 `, "LONG", strings.Repeat("a", 5000), 1))
 	const blocks = " and blocks every PreToolUse that it concerns"
 	for path, want := range map[string][]string{
@@ -191,6 +192,7 @@ event =
 		"guards":          {"1 1", "error ineligible it cannot run" + blocks + ": needs no-such-program on PATH: not found"},
 		"kind":            {"1 1", "warning unsupported it cannot run: nothing here runs prompt hooks"},
 		"broken":          {"1 0", "error syntax"},
+		"folder":          {"1 0", "error not_a_file"},
 		"none":            {"0 0", "error unreadable it cannot be read: no such file or directory"},
 		"empty/none.txt":  {"1 0", "error no_frontmatter"},
 	} {
@@ -214,7 +216,7 @@ event =
 			t.Errorf("%s: -want +got:\n%s", path, diff)
 		}
 	}
-	if report, err := registry.Check(t.Context(), only(), dir); err != nil || report.Files != 8 || report.Hooks != 8 {
+	if report, err := registry.Check(t.Context(), only(), dir); err != nil || report.Files != 9 || report.Hooks != 8 {
 		t.Errorf("the folder: %+v, %v", report, err)
 	}
 }

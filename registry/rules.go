@@ -81,7 +81,7 @@ func (d *dispatch) judge(s *slot) hook.Result {
 // of the input: none of them may rewrite, so no other hook is selected later.
 func (d *dispatch) onlyRules() bool {
 	for i := range d.slots {
-		if s := &d.slots[i]; s.run && (s.ruling == nil || s.hook.Rewrites || s.hook.Once) {
+		if s := &d.slots[i]; s.run && (s.ruling == nil || s.hook.Rewrites) {
 			return false
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -266,4 +268,33 @@ func TestRuleRunsOnceUnderConcurrentDispatches(t *testing.T) {
 	if answered.Load() != 1 {
 		t.Errorf("%d dispatches have its answer", answered.Load())
 	}
+}
+
+// A rule may make of the input what other hooks judge: then they hold to what all
+// hooks do, and those of one tool call do not overlap.
+func TestHooksThatARulesRewriteConcernsDoNotOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only(tree(t, "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\ndecision = \"rewrite\"\n[set]\ncommand = \"'rm ' + tool_input.command\"\n+++\n"))
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindRule: rule.New(rule.Options{Compile: expr.Compile})}
+		reg := open(t, opts)
+		var now, most atomic.Int32
+		on(t, reg, "guard", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			time.Sleep(time.Second)
+			return hook.Denied("no"), nil
+		}, withIf("Bash(rm *)"))
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if out, err := reg.Dispatch(t.Context(), toolUse("a")); err != nil || out.Verdict != hook.Deny {
+					t.Errorf("%v %+v", err, out)
+				}
+			})
+		}
+		all.Wait()
+		if most.Load() != 1 {
+			t.Errorf("%d at once", most.Load())
+		}
+	})
 }

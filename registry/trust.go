@@ -143,8 +143,11 @@ func overriders(entries []*entry) (map[*entry][]*entry, []hook.Diagnostic) {
 	over := make(map[*entry][]*entry)
 	var notes []hook.Diagnostic
 	for _, far := range entries {
+		if far.hook.Scope != hook.ScopeDir {
+			continue
+		}
 		for _, near := range slices.Backward(named[far.hook.Name]) {
-			if far.hook.Scope == hook.ScopeDir && near.definition.scope.Dir == far.definition.scope.Dir {
+			if near.definition.scope.Dir == far.definition.scope.Dir {
 				break
 			}
 			if near.overrides(far) {
@@ -163,7 +166,7 @@ func overriders(entries []*entry) (map[*entry][]*entry, []hook.Diagnostic) {
 // it is asked about everything that far is asked about.
 func (e *entry) overrides(far *entry) bool {
 	near, was := e.hook, far.hook
-	return e.state == hook.StateReady && e.event == far.event && was.Scope == near.Scope &&
+	return e.state == hook.StateReady && e.event == far.event &&
 		(near.Matcher == "" || near.Matcher == was.Matcher && near.Syntax == was.Syntax) &&
 		(len(near.If) == 0 || slices.Equal(near.If, was.If)) &&
 		(!background(near) || background(was)) && (!near.Once || was.Once)
