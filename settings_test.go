@@ -1,7 +1,10 @@
 package tenterhook_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,8 +15,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenterhook/tenterhook"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/recording"
+	"github.com/tenterhook/tenterhook/journal"
+	"github.com/tenterhook/tenterhook/registry"
 )
 
 // settingEffect proves that a key of the settings does something.
@@ -23,6 +31,7 @@ type settingEffect struct {
 	without, with string // the key's lines
 	managed       bool   // the settings are the administrator's
 	noHooks       bool
+	host          func(*keyHost) // gives the host what the key is about
 	look          func(*keyHost) string
 	off, on       string
 }
@@ -55,15 +64,81 @@ var settingEffects = map[string][]settingEffect{
 		look: anyRequest, off: "false", on: "true"}},
 	"breaker": {{base: fail, with: "[breaker]\nfailures = 1", look: func(h *keyHost) string { statuses(h); return statuses(h) },
 		off: "it failed exit", on: "it failed breaker_open"}},
+	"self_protection": {
+		{base: some, host: guarded, with: "self_protection = false", look: verdictOf, off: "deny", on: "none"},
+		{base: some, host: guarded, with: "self_protection = true", without: "self_protection = false", look: verdictOf, off: "none", on: "deny"},
+	},
+	"max_async": {
+		{base: some, with: "max_async = 1", look: dropped, off: "0", on: "35"},
+		{base: some, with: "max_async = 1", without: "max_async = 2", look: dropped, off: "0", on: "35"},
+	},
+	"journal": {
+		{base: deny, host: recorded, with: "[journal]\nrecord = \"off\"", look: journaled, off: "deny payload echo secret-1", on: ""},
+		{base: deny, host: recorded, with: "[journal]\nrecord = \"results\"", without: "[journal]\nrecord = \"full\"", look: journaled, off: "deny payload echo secret-1", on: "deny"},
+		{base: deny, host: recorded, with: "[journal]\nredact = [\"secret-[0-9]\"]", look: journaled, off: "deny payload echo secret-1", on: "deny payload echo [masked]"},
+		{base: deny, host: recorded, with: "[journal]\nkeep = \"1ms\"", without: "[journal]\nkeep = \"1h\"", look: journaled, off: "deny payload echo secret-1", on: ""},
+	},
 }
 
-// settingsTestedElsewhere are files with the tests of keys that need more than
-// one dispatch.
-var settingsTestedElsewhere = map[string]string{
-	"self_protection": "internal/daemon/session_test.go",
+// guarded gives the host a guard of its own, as a daemon has.
+func guarded(h *keyHost) {
+	h.opts.Guards = []*hook.Hook{{Name: "guard", Event: hook.EventPreToolUse, Handler: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) {
+		return hook.Denied("hands off"), nil
+	})}}
+}
 
-	"max_async": "registry/async_test.go",
-	"journal":   "internal/cli/testdata/log_settings.txtar",
+// dropped says how many of 100 background hooks found no place.
+func dropped(h *keyHost) string {
+	end := make(chan struct{})
+	defer close(end)
+	waits := func(context.Context, hook.PreToolUse) (*hook.Output, error) { <-end; return nil, nil }
+	if err := registry.On(h.reg, "waits", waits, func(h *hook.Hook) { h.Async = true }); err != nil {
+		h.t.Fatal(err)
+	}
+	for range 100 {
+		h.dispatch(bash("ls"))
+	}
+	return fmt.Sprint(h.reg.Dropped())
+}
+
+// recorded gives the host a journal.
+func recorded(h *keyHost) { h.opts.Recorder = recording.New(h.opts.StateDir, nil, nil) }
+
+// journaled says what the journal has of a call.
+func journaled(h *keyHost) string {
+	h.dispatch(bash("echo secret-1"))
+	recorder := h.opts.Recorder.(*recording.Recorder)
+	if err := errors.Join(h.reg.Close(), recorder.Close()); err != nil {
+		h.t.Fatal(err)
+	}
+	j, err := journal.Open(h.t.Context(), recording.Dir(h.opts.StateDir), recorder.Options())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer j.Close()
+	time.Sleep(5 * time.Millisecond)
+	if _, err := j.Ingest(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+	lines, err := j.Log(h.t.Context(), journal.Filter{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	run, err := j.Run(h.t.Context(), lines[0].Run)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	text := run.Verdict.String()
+	var payload struct {
+		Input struct{ Command string } `json:"tool_input"`
+	}
+	if len(run.Payload) > 0 && json.Unmarshal(run.Payload, &payload) == nil && payload.Input.Command != "" {
+		text += " payload " + payload.Input.Command
+	}
+	return text
 }
 
 func anyRequest(h *keyHost) string {
@@ -116,11 +191,7 @@ func TestEachKeyOfTheSettingsHasAnEffect(t *testing.T) {
 	}
 	keys := settingKeys(t)
 	for _, key := range keys {
-		if file := settingsTestedElsewhere[key]; file != "" {
-			if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), key) {
-				t.Errorf("%s does not test %s: %v", file, key, err)
-			}
-		} else if len(settingEffects[key]) == 0 {
+		if len(settingEffects[key]) == 0 {
 			t.Errorf("no test shows what the setting %s does", key)
 		}
 	}
@@ -160,6 +231,9 @@ func (e settingEffect) seen(t *testing.T, lines string) string {
 		dir = h.opts.ManagedDir
 	}
 	h.opts.NoHooks = e.noHooks
+	if e.host != nil {
+		e.host(h)
+	}
 	put(t, filepath.Join(dir, "settings.toml"), url.Replace(lines+"\n"+e.rest))
 	if strings.HasPrefix(lines, "[") {
 		put(t, filepath.Join(dir, "settings.toml"), url.Replace(e.rest+lines+"\n"))

@@ -530,6 +530,32 @@ func TestProgressThatNobodyReadsIsBounded(t *testing.T) {
 	}
 }
 
+// A reader that keeps up gets every line, however many there are.
+func TestProgressThatIsReadIsWhole(t *testing.T) {
+	reg := open(t, only())
+	read := make(chan struct{})
+	chatty := hook.HandlerFunc(func(_ context.Context, c *hook.Call) (*hook.Output, error) {
+		for range 1000 {
+			c.Progress("line")
+			<-read
+		}
+		return nil, nil
+	})
+	if err := reg.Register(&hook.Hook{Name: "a", Event: hook.EventPreToolUse, Handler: chatty}); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for p := range reg.Stream(t.Context(), bash("ls")) {
+		if p.Phase == registry.PhaseProgress {
+			lines++
+			read <- struct{}{}
+		}
+	}
+	if lines != 1000 {
+		t.Errorf("%d lines", lines)
+	}
+}
+
 // evilInput is an input of a host whose methods misbehave.
 type evilInput struct {
 	hook.PreToolUse
