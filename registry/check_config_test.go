@@ -22,6 +22,7 @@ func check(t *testing.T, paths ...string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	remedied(t, report.Diagnostics)
 	said := []string{fmt.Sprintf("%d files, %d hooks", report.Files, report.Hooks)}
 	for _, d := range report.Diagnostics {
 		if d.Severity != hook.SeverityInfo && d.Code != "cannot_start" {
@@ -201,6 +202,7 @@ event =
 		if err != nil {
 			t.Fatal(err)
 		}
+		remedied(t, report.Diagnostics)
 		got := []string{fmt.Sprint(report.Files, " ", report.Hooks)}
 		for _, d := range report.Diagnostics {
 			line := string(d.Severity) + " " + d.Code

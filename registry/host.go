@@ -24,6 +24,8 @@ const (
 	closeGrace    = 2 * handlerGrace
 )
 
+const fixHost = "fix this function of the host"
+
 // maxHostFailures bounds the failures that are kept.
 const maxHostFailures = 64
 
@@ -52,8 +54,7 @@ func (h *host) call(ctx context.Context, g *contain.Guard, name string, limit ti
 		return nil
 	}
 	err = fmt.Errorf("%s %w", name, err)
-	d := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "callback_failed", Message: err.Error(),
-		Hint: "fix this function of the host"}
+	d := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "callback_failed", Message: err.Error(), Hint: fixHost}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.failed) < maxHostFailures && !slices.Contains(h.failed, d) {
@@ -103,7 +104,7 @@ func (r *Registry) log(ctx context.Context, out *hook.Outcome) {
 		}
 	})
 	if err != nil {
-		out.Diagnostics = append(out.Diagnostics, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "callback_failed", Message: err.Error()})
+		out.Diagnostics = append(out.Diagnostics, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "callback_failed", Message: err.Error(), Hint: fixHost})
 	}
 }
 

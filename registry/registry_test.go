@@ -43,6 +43,20 @@ func tree(t testing.TB, archive string) string {
 	return dir
 }
 
+// remedied sees that what the registry itself says of a fault says where it is, if
+// anywhere, and what to do about it.
+func remedied(t testing.TB, notes []hook.Diagnostic) {
+	t.Helper()
+	placed := map[string]bool{"callback_failed": false, "handler_failed": false, "setting_ignored": true, "unknown_hook": true, "duplicate_hook": true, "shadowed": true,
+		"deprecated": true, "superseded": true, "ref_missing": true, "kept_last_good": true, "unreadable": true, "second_rewrite": true,
+		"untrusted": true, "ineligible": true, "matcher_invalid": true, "disabled_list": false}
+	for _, d := range notes {
+		if somewhere, own := placed[d.Code]; own && (d.Severity == "" || d.Message == "" || d.Hint == "" || somewhere && d.Path == "" && d.Hook == "") {
+			t.Errorf("a diagnostic without its place or its remedy: %+v", d)
+		}
+	}
+}
+
 func open(t testing.TB, opts registry.Options) *registry.Registry {
 	t.Helper()
 	if opts.Workspace == "" {
@@ -52,7 +66,10 @@ func open(t testing.TB, opts registry.Options) *registry.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = reg.Close() })
+	t.Cleanup(func() {
+		_ = reg.Close()
+		remedied(t, reg.Diagnostics())
+	})
 	return reg
 }
 
@@ -62,6 +79,7 @@ func dispatch(t testing.TB, reg *registry.Registry, in hook.Input) *hook.Outcome
 	if err != nil {
 		t.Fatal(err)
 	}
+	remedied(t, out.Diagnostics)
 	return out
 }
 
