@@ -14,14 +14,12 @@ import (
 // once and copied once.
 type encoder struct {
 	buf  bytes.Buffer
-	json *json.Encoder // into buf
+	json *json.Encoder // into buf; nil until a value needs it
 	err  error         // the first
 }
 
 func newEncoder() *encoder {
 	e := &encoder{}
-	e.json = json.NewEncoder(&e.buf)
-	e.json.SetEscapeHTML(false)
 	e.buf.Grow(512)
 	e.buf.WriteByte('{')
 	return e
@@ -49,6 +47,10 @@ func (e *encoder) text(s string) {
 }
 
 func (e *encoder) value(v any) {
+	if e.json == nil {
+		e.json = json.NewEncoder(&e.buf)
+		e.json.SetEscapeHTML(false)
+	}
 	if err := e.json.Encode(v); err != nil {
 		if e.err == nil {
 			e.err = err

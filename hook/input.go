@@ -61,7 +61,7 @@ func Encode(in Input, base Base) ([]byte, error) {
 	e.text(string(in.Event()))
 	body := reflect.Indirect(reflect.ValueOf(in))
 	e.members(body)
-	for _, key := range slices.Sorted(maps.Keys(base.Extra)) {
+	for _, key := range sortedKeys(base.Extra) {
 		field, taken := fieldOf(body, key)
 		if !taken {
 			field, taken = fieldOf(reflect.ValueOf(base), key)
@@ -83,6 +83,13 @@ func Encode(in Input, base Base) ([]byte, error) {
 	}
 	e.buf.WriteByte('}')
 	return e.buf.Bytes(), nil
+}
+
+func sortedKeys(extra map[string]json.RawMessage) []string {
+	if len(extra) == 0 {
+		return nil // without the allocations of an empty sequence
+	}
+	return slices.Sorted(maps.Keys(extra))
 }
 
 // DecodeInput reads an event's JSON object. Keys are compared exactly; what no

@@ -33,10 +33,11 @@ type dispatch struct {
 	nested  bool           // a hook of another dispatch waits for this one
 	id      uint64         // tells dispatches apart
 
-	slots  []slot // one for each hook that a version of the input concerned, in order
-	wire   []byte // in as JSON
-	turn   int    // of the hooks that run now
-	author *entry // whose rewrite in is; nil = in is as the host gave it
+	slots  []slot   // one for each hook that a version of the input concerned, in order
+	room   [4]*slot // for those that run side by side
+	wire   []byte   // in as JSON
+	turn   int      // of the hooks that run now
+	author *entry   // whose rewrite in is; nil = in is as the host gave it
 
 	run   string    // its name for the recorder; "" = there is none
 	began time.Time // where it has a name
@@ -66,13 +67,13 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
-	ctx, nested, over, err := r.nest(ctx)
+	self, nested, err := r.nest(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
-	defer over()
+	defer self.end()
 	r.stops.note(in)
-	d := &dispatch{r: r, view: r.view(callerOf(ctx)), in: in, base: r.fillBase(in.Common()), observe: observe, nested: nested, id: dispatchOf(ctx).id}
+	d := &dispatch{r: r, view: r.view(callerOf(ctx)), in: in, base: r.fillBase(in.Common()), observe: observe, nested: nested, id: self.id}
 	d.take(r.pick(d.view, in, nil))
 	if len(d.slots) > 0 {
 		if r.opts.Recorder != nil {
@@ -88,7 +89,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 				return nil, err
 			}
 			defer unlock()
-			ctx, cancel := r.dispatchContext(ctx, in, d.slots)
+			ctx, cancel := r.dispatchContext(self.in(ctx), in, d.slots)
 			defer cancel()
 			d.runAll(ctx)
 		}
@@ -225,7 +226,7 @@ func (d *dispatch) together() []*slot {
 	if d.r.opts.Serial {
 		return nil
 	}
-	var due []*slot
+	due := d.room[:0]
 	for i := range d.slots {
 		switch s := &d.slots[i]; {
 		case !d.due(s):

@@ -17,8 +17,8 @@ type current struct {
 	r     *Registry
 	id    uint64
 	depth int
-	over  *atomic.Bool // the dispatch has ended, though its context lives on
-	once  *onceKey     // what the handler runs for; nil = no hook that runs once
+	over  atomic.Bool // the dispatch has ended, though its context lives on
+	once  *onceKey    // what the handler runs for; nil = no hook that runs once
 	outer *current
 }
 
@@ -32,19 +32,26 @@ func dispatchOf(ctx context.Context) *current {
 
 var dispatches atomic.Uint64
 
-// nest makes ctx that of a dispatch of r, and reports whether it is a nested one.
-// It fails on one that is nested too deep.
-func (r *Registry) nest(ctx context.Context) (_ context.Context, nested bool, end func(), err error) {
+// nest begins a dispatch of r, and reports whether it is a nested one. It fails
+// on one that is nested too deep.
+func (r *Registry) nest(ctx context.Context) (d *current, nested bool, err error) {
 	outer := dispatchOf(ctx)
-	d := &current{r: r, id: dispatches.Add(1), outer: outer, over: new(atomic.Bool)}
+	d = &current{r: r, id: dispatches.Add(1), outer: outer}
 	if outer != nil {
 		d.depth = outer.depth + 1
 	}
 	if d.depth > maxNested {
-		return nil, false, nil, fmt.Errorf("hooks dispatch events from within hooks %d deep: let a hook not dispatch the event that it listens to", maxNested)
+		return nil, false, fmt.Errorf("hooks dispatch events from within hooks %d deep: let a hook not dispatch the event that it listens to", maxNested)
 	}
-	return context.WithValue(ctx, dispatchKey{}, d), outer.under(r), func() { d.over.Store(true) }, nil
+	return d, outer.under(r), nil
 }
+
+// in makes ctx one within the dispatch.
+func (c *current) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, dispatchKey{}, c)
+}
+
+func (c *current) end() { c.over.Store(true) }
 
 // under reports whether the dispatch is one of r, or within one, that is under way.
 func (c *current) under(r *Registry) bool {

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -110,11 +109,11 @@ func (c *claim) settle(succeeded bool) {
 
 // within tells the dispatches that the run makes that it is under way.
 func (c *claim) within(ctx context.Context) context.Context {
-	d := &current{once: &c.key, over: new(atomic.Bool), outer: dispatchOf(ctx)}
+	d := &current{once: &c.key, outer: dispatchOf(ctx)}
 	if d.outer != nil {
 		d.id, d.depth = d.outer.id, d.outer.depth
 	}
-	return context.WithValue(ctx, dispatchKey{}, d)
+	return d.in(ctx)
 }
 
 // spent reports whether a hook that runs once has run in the session.

@@ -41,7 +41,13 @@ func (r *Registry) ruleOptions(h *hook.Hook) match.RuleOptions {
 
 // factsOf are what rules may ask of an input.
 func (r *Registry) factsOf(in hook.Input, wire []byte, from *Caller) *rule.Facts {
-	f := &rule.Facts{Input: in, Payload: wire, Cwd: r.fillBase(in.Common()).Cwd, Workspace: r.opts.Workspace, Env: r.opts.Env, Call: r.matchCall(in, from)}
+	both := &struct {
+		rule.Facts
+		match.Call
+	}{}
+	r.fillCall(&both.Call, in, from)
+	f := &both.Facts
+	f.Input, f.Payload, f.Cwd, f.Workspace, f.Env, f.Call = in, wire, both.Call.Cwd, r.opts.Workspace, r.opts.Env, &both.Call
 	if env := from.env(); env != nil {
 		f.Env = env
 	}

@@ -244,18 +244,21 @@ func (e *entry) matchRules(call *match.Call) string {
 	return ""
 }
 
-// matchCall is a tool call as `if` rules see it: ~ is the home of whoever caused it.
 func (r *Registry) matchCall(in hook.Input, from *Caller) *match.Call {
-	home := r.home
+	c := &match.Call{}
+	r.fillCall(c, in, from)
+	return c
+}
+
+// fillCall makes the zero c a tool call as `if` rules see it: ~ is the home of
+// whoever caused it.
+func (r *Registry) fillCall(c *match.Call, in hook.Input, from *Caller) {
+	c.Home = r.home
 	if lookup := from.lookup(); lookup != nil {
 		if own, _ := lookup("HOME"); own != "" {
-			home = own
+			c.Home = own
 		}
 	}
 	tool, _ := hook.ToolCallOf(in)
-	cwd := in.Common().Cwd
-	if cwd == "" {
-		cwd = r.opts.Workspace
-	}
-	return &match.Call{ToolName: tool.ToolName, ToolInput: tool.ToolInput, Cwd: cwd, Workspace: r.opts.Workspace, Home: home}
+	c.ToolName, c.ToolInput, c.Workspace, c.Cwd = tool.ToolName, tool.ToolInput, r.opts.Workspace, r.fillBase(in.Common()).Cwd
 }

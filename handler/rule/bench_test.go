@@ -54,6 +54,9 @@ func BenchmarkDispatch(b *testing.B) {
 	for i := range hundred {
 		hundred[i] = denyPush
 	}
+	destructive := "type = \"rule\"\ndestructive = true\ndecision = \"deny\"\nreason = \"No.\""
+	network := "type = \"rule\"\nnetwork = true\ndecision = \"ask\"\nreason = \"No.\""
+	touches := "type = \"rule\"\ntouches = [\"~/.ssh/**\", \".env\"]\ndecision = \"deny\"\nreason = \"No.\""
 	for _, test := range []struct {
 		name    string
 		hooks   []string
@@ -62,6 +65,15 @@ func BenchmarkDispatch(b *testing.B) {
 	}{
 		{"rule", []string{denyPush}, "git push", hook.Deny},
 		{"rule with when", []string{"type = \"rule\"\nwhen = 'tool_input.command.size() > 4'\ndecision = \"deny\"\nreason = \"No.\""}, "git push", hook.Deny},
+		{"rule, push with a branch", []string{denyPush}, "git push origin main", hook.Deny},
+		{"rule, another command", []string{denyPush}, "git status", hook.NoOpinion},
+		{"rule, a list with a pipe", []string{denyPush}, "npm test 2>&1 | tail -5 && git push origin main", hook.Deny},
+		{"destructive", []string{destructive}, "rm -rf /", hook.Deny},
+		{"destructive, another command", []string{destructive}, "git status", hook.NoOpinion},
+		{"network", []string{network}, "git push origin main", hook.Ask},
+		{"network, another command", []string{network}, "git status", hook.NoOpinion},
+		{"touches, another command", []string{touches}, "git status", hook.NoOpinion},
+		{"three guards, another command", []string{destructive, network, touches}, "go test ./...", hook.NoOpinion},
 		{"rule with touches", []string{"type = \"rule\"\ntouches = \"~/.ssh/**\"\ndecision = \"deny\"\nreason = \"No.\""}, "cat ~/.ssh/id_rsa", hook.Deny},
 		{"100 rules", hundred, "git push", hook.Deny},
 		{"64 KiB", []string{denyPush}, long, hook.Ask}, // more words than are read, so nobody can say that it does not push
@@ -85,4 +97,29 @@ func BenchmarkDispatch(b *testing.B) {
 			}
 		}
 	})
+}
+
+// What a guard costs is mostly what it allocates, which a busy machine does not
+// change.
+func TestADispatchToARuleAllocatesLittle(t *testing.T) {
+	const most = 34 // 30, and a few that only the race detector causes
+	for _, test := range []struct{ condition, command string }{
+		{`if = "Bash(git push *)"`, "git push origin main"},
+		{`if = "Bash(git push *)"`, "git status"},
+		{`if = "Bash(git push *)"`, "npm test 2>&1 | tail -5 && git push origin 'a b'"},
+		{`destructive = true`, "rm -rf /"},
+		{`destructive = true`, "go test ./..."},
+		{`network = true`, "git push origin main"},
+		{`network = true`, "ls -la"},
+	} {
+		reg, in := opened(t, "type = \"rule\"\n"+test.condition+"\ndecision = \"deny\"\nreason = \"No.\""), call(test.command)
+		got := testing.AllocsPerRun(200, func() {
+			if _, err := reg.Dispatch(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got > most {
+			t.Errorf("%s on %q: %.0f allocations, want at most %d", test.condition, test.command, got, most)
+		}
+	}
 }

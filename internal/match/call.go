@@ -24,10 +24,15 @@ type Call struct {
 	Cwd, Workspace, Home string
 
 	decode   sync.Once
+	few      [4]field // room for fields
 	fields   []field
 	err      error
 	parse    sync.Once
+	first    command // room for commands
+	one      [1]*command
 	commands []*command
+	oneLine  [1]*line
+	shell    []*line // of commands; nil = they are not all there
 	other    sync.Once
 	others   []*line // of tools without a command
 	links    sync.Mutex
@@ -45,13 +50,13 @@ var errNoObject = errors.New("the tool's input is not a JSON object")
 
 // members returns the fields of the input.
 func (c *Call) members() ([]field, error) {
-	c.decode.Do(func() { c.fields, c.err = decodeObject(c.ToolInput) })
+	c.decode.Do(func() { c.fields, c.err = decodeObject(c.ToolInput, c.few[:0]) })
 	return c.fields, c.err
 }
 
-// decodeObject reads one level of an object. It keeps duplicate keys, which
-// decoding into a map or a struct would drop.
-func decodeObject(raw json.RawMessage) ([]field, error) {
+// decodeObject appends one level of an object to fields. It keeps duplicate
+// keys, which decoding into a map or a struct would drop.
+func decodeObject(raw json.RawMessage, fields []field) ([]field, error) {
 	if !json.Valid(raw) {
 		return nil, errNoObject
 	}
@@ -59,16 +64,29 @@ func decodeObject(raw json.RawMessage) ([]field, error) {
 	if raw[0] != '{' {
 		return nil, errNoObject
 	}
-	fields := make([]field, 0, 4)
 	for raw = bytes.TrimLeft(raw[1:], jsonSpace); raw[0] == '"'; raw = bytes.TrimLeft(raw, jsonSpace+",") {
 		n := valueEnd(raw)
-		key, _ := decodeText(raw[:n])
+		key := keyOf(raw[:n])
 		raw = bytes.TrimLeft(raw[n:], jsonSpace+":")
 		n = valueEnd(raw)
 		fields = append(fields, field{key, raw[:n:n]})
 		raw = raw[n:]
 	}
 	return fields, nil
+}
+
+// keyOf decodes a key, the commonest ones without an allocation.
+func keyOf(raw json.RawMessage) string {
+	switch string(raw) {
+	case `"command"`:
+		return "command"
+	case `"file_path"`:
+		return "file_path"
+	case `"description"`:
+		return "description"
+	}
+	key, _ := decodeText(raw)
+	return key
 }
 
 const jsonSpace = " \t\r\n"
@@ -110,20 +128,27 @@ func valueEnd(raw json.RawMessage) int {
 // texts returns the strings that a key of the input holds, whatever the case
 // of its letters. ok is false if one is no string, or there is none.
 func (c *Call) texts(key string) (texts []string, ok bool) {
+	ok = c.eachText(key, func(text string) { texts = append(texts, text) })
+	return texts, ok
+}
+
+// eachText yields them.
+func (c *Call) eachText(key string, yield func(string)) (ok bool) {
 	fields, _ := c.members()
-	ok = true
-	for _, f := range fields {
+	all, n := true, 0
+	for i := range fields {
+		f := &fields[i]
 		if !strings.EqualFold(f.key, key) {
 			continue
 		}
-		s, isText := decodeText(f.value)
-		if !isText {
-			ok = false
-			continue
+		if s, isText := decodeText(f.value); isText {
+			yield(s)
+			n++
+		} else {
+			all = false
 		}
-		texts = append(texts, s)
 	}
-	return texts, ok && len(texts) > 0
+	return all && n > 0
 }
 
 // decodeText reads a JSON string; plain ones need no decoder.
@@ -142,12 +167,22 @@ func decodeText(raw json.RawMessage) (string, bool) {
 // shellTexts returns the call's commands, parsed.
 func (c *Call) shellTexts() []*command {
 	c.parse.Do(func() {
-		texts, ok := c.texts("command")
-		for _, t := range texts {
-			c.commands = append(c.commands, parseCommand(t, c.Cwd, c.Home))
+		c.commands = c.one[:0]
+		ok := c.eachText("command", func(text string) {
+			to := &c.first
+			if len(c.commands) > 0 {
+				to = new(command)
+			}
+			to.parse(text, c.Cwd, c.Home)
+			c.commands = append(c.commands, to)
+		})
+		c.shell = c.oneLine[:0]
+		for _, cmd := range c.commands {
+			c.shell = append(c.shell, cmd.line)
 		}
 		if !ok {
-			c.commands = append(c.commands, &command{seen: reading{blind: "is missing or no string"}, line: &line{unread: "is missing or no string"}})
+			c.shell = nil
+			c.commands = append(c.commands, &command{missing: true, seen: reading{blind: "is missing or no string"}, line: &line{unread: "is missing or no string"}})
 		}
 	})
 	return c.commands
@@ -162,7 +197,7 @@ func lookup(raw json.RawMessage, path []string) []string {
 	trimmed := bytes.TrimLeft(raw, jsonSpace)
 	switch {
 	case bytes.HasPrefix(trimmed, []byte("{")):
-		fields, err := decodeObject(raw)
+		fields, err := decodeObject(raw, nil)
 		if err != nil {
 			return nil
 		}
@@ -228,7 +263,7 @@ func (c *Call) inputTexts() (texts []inputText, ok bool) {
 			texts = append(texts, inputText{key, s})
 			return
 		}
-		if inner, err := decodeObject(raw); err == nil {
+		if inner, err := decodeObject(raw, nil); err == nil {
 			for _, f := range inner {
 				walk(f.key, f.value, depth+1)
 			}
@@ -252,12 +287,8 @@ func (c *Call) inputTexts() (texts []inputText, ok bool) {
 // taken for the words of a command.
 func (c *Call) lines() []*line {
 	if c.ToolName == "Bash" {
-		var lines []*line
-		for _, cmd := range c.shellTexts() {
-			lines = append(lines, cmd.line)
-		}
-		if _, ok := c.texts("command"); ok {
-			return lines
+		if c.shellTexts(); c.shell != nil {
+			return c.shell
 		}
 	}
 	c.other.Do(func() {
@@ -266,8 +297,7 @@ func (c *Call) lines() []*line {
 			c.others = append(c.others, &line{unread: "is no JSON object"})
 		}
 		for _, text := range texts {
-			file, _ := parseShell(text.value)
-			c.others = append(c.others, readLine(text.value, file, c.Cwd, c.Home))
+			c.others = append(c.others, newCommand(text.value, c.Cwd, c.Home).line)
 		}
 		fields, _ := c.members()
 		for _, f := range fields {
@@ -282,7 +312,7 @@ func (c *Call) wordLists(raw json.RawMessage, depth int) {
 	if depth > maxNested {
 		return
 	}
-	if inner, err := decodeObject(raw); err == nil {
+	if inner, err := decodeObject(raw, nil); err == nil {
 		for _, f := range inner {
 			c.wordLists(f.value, depth+1)
 		}
@@ -301,8 +331,8 @@ func (c *Call) wordLists(raw json.RawMessage, depth int) {
 		}
 	}
 	if len(words) == len(items) && words[0] != "" {
-		r := newLineReader(strings.Join(words, " "), c.Cwd, c.Home, variables{})
-		r.command(words, stream{})
+		r := newLineReader(strings.Join(words, " "), c.Cwd, c.Home)
+		r.whole(func() { r.command(words, stream{}) })
 		c.others = append(c.others, r.line)
 	}
 }

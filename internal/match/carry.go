@@ -5,23 +5,18 @@ import (
 	"strings"
 )
 
-func newStarted(words []string, h how, via string) started {
-	s := started{words: words, how: h, via: via}
-	s.text = strings.Join(words, " ")
-	if base := baseName(words[0]); len(base) < len(words[0]) {
-		s.full = s.text
-		s.text = s.text[len(words[0])-len(base):]
-	}
-	return s
-}
-
 // command takes down a command, and what it starts in turn. It returns what the
 // command writes.
 func (r *lineReader) command(words []string, in stream) stream {
+	return r.commandAs(words, strings.Join(words, " "), in)
+}
+
+// commandAs is command with the words as one text.
+func (r *lineReader) commandAs(words []string, text string, in stream) stream {
 	if !r.charge(words) {
 		return stream{present: true}
 	}
-	s := newStarted(words, r.how, r.via)
+	s := startedAs(words, text, r.how, r.via)
 	s.said = r.said
 	s.piped, s.stdin, s.hasStdin = in.present, in.text, in.known
 	at := r.line.add(s)
@@ -34,27 +29,26 @@ func (r *lineReader) command(words []string, in stream) stream {
 // starts reads what a command starts.
 func (r *lineReader) starts(words []string, at int, in stream) {
 	name, args := programName(words[0]), words[1:]
-	via := "run by " + plain(shown(name))
 	if body, ok := r.aliases[words[0]]; ok && r.depth < maxNested {
 		r.text(strings.Join(append([]string{body}, args...), " "), may, "through the alias "+plain(words[0]))
 	}
 	if r.functions[words[0]] {
 		r.positional(args)
 	}
-	if r.special(name, words, at, in, via) {
+	if r.special(name, words, at, in) {
 		return
 	}
 	carrier, carries := carriers[name]
 	switch {
 	case carries:
-		r.carry(carrier, args, in, via)
+		r.carry(carrier, args, in, runBy(name))
 	case isShell(name):
-		r.shell(args, in, via)
+		r.shell(args, in, runBy(name))
 	case isInert(name, args):
 		if len(args) > 0 {
-			r := r.saying(sayers[name] || patterns[name])
-			r.suffixes(words, at, mentioned, "in the words of "+plain(name))
-			r.texts(args, mentioned, "in the words of "+plain(name))
+			r, via := r.saying(sayers[name] || patterns[name]), "in the words of "+plain(name)
+			r.suffixes(words, at, mentioned, via)
+			r.texts(args, mentioned, via)
 		}
 		if in.known && r.depth < maxNested {
 			r.saying(onlyRead[name]).text(in.text, mentioned, "in what "+plain(name)+" reads")
@@ -65,6 +59,8 @@ func (r *lineReader) starts(words []string, at int, in stream) {
 		r.handed(words, at, in)
 	}
 }
+
+func runBy(name string) string { return "run by " + plain(shown(name)) }
 
 // handed reads the words of a program that may run any of them.
 func (r *lineReader) handed(words []string, at int, in stream) {
@@ -222,10 +218,10 @@ func (r *lineReader) enter(dir string) {
 
 // positional gives $1, $2 and $@ values.
 func (r *lineReader) positional(args []string) {
-	r.vars.add("@", value{fields: args, array: true})
+	r.give("@", value{fields: args, array: true})
 	for i, a := range args {
 		if i < 9 {
-			r.vars.add(string(rune('1'+i)), value{fields: []string{a}})
+			r.give(string(rune('1'+i)), value{fields: []string{a}})
 		}
 	}
 }

@@ -18,12 +18,17 @@ const (
 	maxBrackets = 1000
 )
 
-// command is shell text, parsed once for all rules. It is immutable.
+// command is shell text, read once for all rules. It is safe for concurrent use.
 type command struct {
-	text string
-	// seen is what Claude Code sees in it. Strict rules look nowhere else.
-	seen reading
-	line *line
+	text    string
+	line    *line
+	file    *syntax.File // nil = there is nothing, or text is so plain that it was not parsed
+	err     error        // why not all of it can be parsed
+	plain   bool         // text is made of plain commands
+	missing bool         // the call has no text
+
+	look sync.Once
+	seen reading // see returns it
 }
 
 // reading is what a piece of shell text runs, as far as it can be told.
@@ -42,22 +47,50 @@ type call struct {
 	via  string // "run by xargs", or "" for the shell itself
 }
 
-// parseCommand reads shell text as bash does, in two ways: as Claude Code was
-// seen to, and as far as it can be read.
-func parseCommand(text, cwd, home string) *command {
-	c := &command{text: text}
-	file, err := parseShell(text)
-	switch why := opaque(text); {
-	case why != "":
-		c.seen.blind = why
-	case err != nil:
-		c.seen.blind = "cannot be parsed"
-	default:
-		w := walker{src: text, out: &c.seen}
-		w.stmts(file.Stmts)
-	}
-	c.line = readLine(text, file, cwd, home)
+func newCommand(text, cwd, home string) *command {
+	c := new(command)
+	c.parse(text, cwd, home)
 	return c
+}
+
+// parse reads shell text as bash does, as far as it can be read.
+func (c *command) parse(text, cwd, home string) {
+	c.text = text
+	r := newLineReader(text, cwd, home)
+	if r.whole(func() { c.plain = r.plain(text) }); c.plain {
+		c.line = r.line
+		return
+	}
+	c.file, c.err = parseShell(text)
+	c.line = r.readLine(c.file, c.err)
+}
+
+// see reads the text as Claude Code was seen to. Strict rules look nowhere else.
+func (c *command) see() *reading {
+	c.look.Do(func() {
+		if c.missing {
+			return
+		}
+		file, err := c.file, c.err
+		if c.plain {
+			file, err = parseShell(c.text)
+		}
+		switch why := opaque(c.text); {
+		case why != "":
+			c.seen.blind = why
+		case err != nil:
+			c.seen.blind = "cannot be parsed"
+		default:
+			w := walker{src: c.text, out: &c.seen}
+			w.stmts(file.Stmts)
+		}
+	})
+	return &c.seen
+}
+
+// seesMore reports whether Claude Code may see what the line does not have.
+func (c *command) seesMore() bool {
+	return !c.plain || strings.Contains(c.text, "xargs")
 }
 
 var parsers = sync.Pool{New: func() any {
@@ -66,7 +99,8 @@ var parsers = sync.Pool{New: func() any {
 
 var errUnreadable = errors.New("unreadable")
 
-// parseShell parses text that may be parsed without harm.
+// parseShell parses text that may be parsed without harm. With an error it
+// returns what stands before the mistake, nil if that is nothing.
 func parseShell(text string) (*syntax.File, error) {
 	if unreadable(text, maxLine) != "" {
 		return nil, errUnreadable

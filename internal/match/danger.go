@@ -1,6 +1,9 @@
 package match
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // harm is how bad it is to lose something.
 type harm uint8
@@ -63,16 +66,18 @@ func (l *line) danger(word string, c *Call) place {
 			continue
 		}
 		name = throughProc(name, c.Cwd)
-		names := []string{name}
-		if isPlain(name) {
-			if to := c.resolved(name); to != "" {
-				names = append(names, to)
-			}
+		if p := rootedPlace(name, c); p.harm > worst.harm {
+			worst = p
 		}
-		for _, name := range names {
-			if p := rootedPlace(name, c); p.harm > worst.harm {
-				worst = p
-			}
+		if !isPlain(name) {
+			continue
+		}
+		to, ok := c.resolved(name)
+		if p := rootedPlace(to, c); to != "" && p.harm > worst.harm {
+			worst = p
+		}
+		if !ok && worst.harm == harmless {
+			worst = place{harm: doubtful, what: "one of too many paths to be looked at"}
 		}
 	}
 	return worst
@@ -80,6 +85,7 @@ func (l *line) danger(word string, c *Call) place {
 
 // parts cleans a path into its parts; up says that it leads above its start.
 func placeParts(name string) (parts []string, up bool) {
+	parts = make([]string, 0, 8)
 	for part := range strings.SplitSeq(strings.ToLower(name), "/") {
 		switch {
 		case part == "" || part == ".":
@@ -118,13 +124,16 @@ func textPlace(word string) place {
 // rootedPlace judges an absolute path.
 func rootedPlace(name string, c *Call) place {
 	parts, _ := placeParts(name)
+	if len(parts) == 0 {
+		return place{fatal, ofSystem, "the whole file system"}
+	}
 	for _, dir := range []string{c.Cwd, c.Workspace} {
 		if p := abovePlace(parts, dir); p.harm > harmless {
 			return p
 		}
 	}
 	home, _ := placeParts(homeOf(c))
-	if len(parts) >= len(home) && len(home) > 0 && strings.Join(parts[:len(home)], "/") == strings.Join(home, "/") {
+	if len(parts) >= len(home) && len(home) > 0 && slices.Equal(parts[:len(home)], home) {
 		return homePlace(parts[len(home):])
 	}
 	at := func(i int) string {
@@ -134,7 +143,7 @@ func rootedPlace(name string, c *Call) place {
 		return ""
 	}
 	switch {
-	case len(parts) == 0 || everything(at(0)):
+	case everything(at(0)):
 		return place{fatal, ofSystem, "the whole file system"}
 	case at(0) == "home" || at(0) == "users":
 		if len(parts) == 1 || everything(at(1)) {
@@ -162,7 +171,7 @@ func abovePlace(parts []string, dir string) place {
 		parts, above = parts[:n-1], doubtful
 	}
 	switch {
-	case len(parts) == 0 || len(parts) > len(from) || strings.Join(parts, "/") != strings.Join(from[:len(parts)], "/"):
+	case len(parts) == 0 || len(parts) > len(from) || !slices.Equal(parts, from[:len(parts)]):
 		return place{}
 	case len(parts) == len(from):
 		return place{fatal, ofHere, "everything in the current directory"}

@@ -38,6 +38,9 @@ const maxJudged = 1 << 16
 
 // danger says how bad it is to lose what a word names.
 func (d *destruction) danger(word string) place {
+	if len(d.line.started) < minIndexed {
+		return d.line.danger(word, d.call)
+	}
 	p, ok := d.seen[word]
 	if !ok {
 		p = d.line.danger(word, d.call)

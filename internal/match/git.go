@@ -31,27 +31,26 @@ func (r *lineReader) git(words []string, at int, in stream) {
 		s.variant, s.origin = true, at
 		r.line.add(s)
 	}
-	via := "run by git " + plain(shown(rest[0]))
 	for j, w := range rest {
 		switch {
 		case rest[0] == "submodule" && w == "foreach", rest[0] == "bisect" && w == "run":
 			if j+1 < len(rest) {
-				r.text(strings.Join(rest[j+1:], " "), does, via)
+				r.text(strings.Join(rest[j+1:], " "), does, runBy("git "+rest[0]))
 			}
 		case w == "-x" || w == "--exec" || w == "--extcmd" || strings.HasSuffix(w, "-filter") || w == "--upload-pack" || w == "--receive-pack" || w == "--command":
 			if j+1 < len(rest) && !(rest[0] == "clean" || rest[0] == "cherry-pick") {
-				r.text(rest[j+1], does, via)
+				r.text(rest[j+1], does, runBy("git "+rest[0]))
 			}
 		case isOption(w):
 			if _, val, ok := strings.Cut(w, "="); ok {
-				r.text(val, may, via)
+				r.text(val, may, runBy("git "+rest[0]))
 			} else if strings.HasPrefix(w, "-O") || strings.HasPrefix(w, "-x") {
-				r.text(w[2:], may, via)
+				r.text(w[2:], may, runBy("git "+rest[0]))
 			}
 		case rest[0] == "config" && j > 0 && j+1 < len(rest):
 			r.gitConfig(w + "=" + rest[j+1])
 		case strings.HasPrefix(w, "ext::"):
-			r.text(w[len("ext::"):], does, via)
+			r.text(w[len("ext::"):], does, runBy("git "+rest[0]))
 		}
 	}
 	r.saying(true).texts(rest[1:], mentioned, "in the words of git")

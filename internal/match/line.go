@@ -30,7 +30,7 @@ type line struct {
 	sets, defines bool
 	substitutes   bool // it has a <(…), whose text another program reads
 	// byName has the places in started by the name of the program, and unnamed
-	// those whose name has wild parts.
+	// those whose name has wild parts. Both are nil in a short line.
 	byName  map[string][]int32
 	unnamed []int32
 }
@@ -55,6 +55,20 @@ type started struct {
 	stdin    string // what that is, if it is known
 	hasStdin bool
 	origin   int // the command whose words it was read off
+}
+
+func newStarted(words []string, h how, via string) started {
+	return startedAs(words, strings.Join(words, " "), h, via)
+}
+
+// startedAs is newStarted with the words as one text.
+func startedAs(words []string, text string, h how, via string) started {
+	s := started{words: words, how: h, via: via, text: text}
+	if base := baseName(words[0]); len(base) < len(words[0]) {
+		s.full = s.text
+		s.text = s.text[len(words[0])-len(base):]
+	}
+	return s
 }
 
 // how says how certain it is that a command is started.
@@ -104,15 +118,25 @@ func (l *line) add(s started) int {
 		s.origin = at
 	}
 	l.started = append(l.started, s)
-	if name := s.program(); isPlain(name) {
-		if l.byName == nil {
-			l.byName = map[string][]int32{}
-		}
-		l.byName[name] = append(l.byName[name], int32(at))
-	} else {
-		l.unnamed = append(l.unnamed, int32(at))
-	}
 	return at
+}
+
+// minIndexed is how many commands a line has at least that is worth an index.
+const minIndexed = 64
+
+// index is called when the line was read.
+func (l *line) index() {
+	if len(l.started) < minIndexed {
+		return
+	}
+	l.byName = map[string][]int32{}
+	for i := range l.started {
+		if name := l.started[i].program(); isPlain(name) {
+			l.byName[name] = append(l.byName[name], int32(i))
+		} else {
+			l.unnamed = append(l.unnamed, int32(i))
+		}
+	}
 }
 
 // keeps reports whether the line writes a file, with what it says perhaps.

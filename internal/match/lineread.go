@@ -1,177 +1,10 @@
 package match
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// lineReader reads what shell text does. Readers of text inside text share the
-// line and the budget.
-type lineReader struct {
-	line        *line
-	vars        variables
-	home, cwd   string
-	how         how    // for the commands of this text
-	via         string // what runs this text
-	depth       int    // texts inside texts
-	budget      *budget
-	substituted []stream // what <(…) of the current command writes
-	guess       bool     // the command of this text may be no more than arguments of a known one
-	said        bool     // this text is a message, a pattern, or what is shown
-	functions   map[string]bool
-	aliases     map[string]string
-}
-
-// budget bounds the work for one line.
-type budget struct {
-	bytes   int  // of text that may still be parsed
-	carried int  // commands that may still be carried by others
-	rests   int  // rests of commands that may still be taken down
-	work    int  // bytes of words that may still be joined
-	texts   int  // texts inside the line that may still be parsed
-	joints  int  // pipes, && and || that may still be followed
-	asked   bool // a variable was read that had no value so far
-}
-
-// What is only mentioned leaves a part of the budget for what is run.
-const (
-	workForRuns  = 2 * maxLine
-	textsForRuns = 512
-)
-
-// charge takes the cost of reading words once off the budget, and reports
-// whether there was enough left.
-func (r *lineReader) charge(words []string) bool {
-	if r.how == mentioned && r.budget.work < workForRuns {
-		return false
-	}
-	for _, w := range words {
-		r.budget.work -= len(w) + 8
-	}
-	if r.budget.work < 0 && r.how > mentioned {
-		r.line.cannotRead("runs too many commands inside others")
-	}
-	return r.budget.work >= 0
-}
-
-// readLine reads shell text that is run in the directory cwd. file is the
-// parsed text, nil if it cannot be parsed.
-func readLine(text string, file *syntax.File, cwd, home string) (l *line) {
-	r := newLineReader(text, cwd, home, variables{})
-	defer func() {
-		if recover() != nil { // a form of the syntax tree that nothing here expects
-			l = r.line
-			l.cannotRead("cannot be read")
-		}
-	}()
-	r.top(text, file)
-	if !r.budget.asked && len(r.aliases) == 0 && len(r.functions) == 0 {
-		return r.line
-	}
-	// A value may be used before the line gives it, in a loop or a function.
-	again := newLineReader(text, cwd, home, r.vars)
-	again.functions, again.aliases = r.functions, r.aliases
-	again.top(text, file)
-	return again.line
-}
-
-func newLineReader(text, cwd, home string, vars variables) *lineReader {
-	if cwd == "" {
-		cwd = wildWordsText
-	}
-	if home == "" {
-		home = unknownHome
-	}
-	return &lineReader{
-		line: &line{text: text, dirs: []string{cwd}}, vars: vars, home: home, cwd: cwd, how: does,
-		budget: &budget{bytes: maxLine, carried: 256, rests: 2048, work: 4 * maxLine, texts: 1024, joints: 4096}, functions: map[string]bool{}, aliases: map[string]string{},
-	}
-}
-
-// unknownHome stands for a home directory that the call does not say.
-const unknownHome = "/~"
-
-// top reads the text that the call hands to the shell.
-func (r *lineReader) top(text string, file *syntax.File) {
-	r.line.dots = strings.Contains(text, "dotglob")
-	if file == nil && unreadable(text, maxLine) == "" && strings.IndexByte(text, '\r') < 0 {
-		r.line.cannotRead("cannot be parsed")
-		r.rough(text)
-		return
-	}
-	if file == nil || strings.IndexByte(text, '\r') >= 0 {
-		r.read(text, stream{})
-		return
-	}
-	r.budget.bytes -= len(text)
-	r.stmts(file.Stmts, stream{})
-}
-
-// read parses text and walks over it.
-func (r *lineReader) read(text string, in stream) {
-	if why := unreadable(text, r.budget.bytes); why != "" {
-		if r.how > mentioned {
-			r.line.cannotRead(why)
-		}
-		return
-	}
-	if r.how == mentioned && r.budget.texts < textsForRuns {
-		return
-	}
-	if r.budget.texts--; r.budget.texts < 0 {
-		if r.how > mentioned {
-			r.line.cannotRead("runs too many texts inside others")
-		}
-		return
-	}
-	r.budget.bytes -= len(text)
-	text = strings.ReplaceAll(text, "\r", "")
-	file, err := parseShell(text)
-	if err != nil {
-		if r.how == does {
-			r.line.cannotRead("cannot be parsed")
-		}
-		r.rough(text)
-		return
-	}
-	r.stmts(file.Stmts, in)
-}
-
-// unreadable says what keeps a text from being parsed, or "".
-func unreadable(text string, most int) string {
-	if len(text) > most {
-		return "is too long to be read"
-	}
-	if strings.Count(text, "if")+strings.Count(text, "while")+strings.Count(text, "until") > 2*maxBrackets {
-		return "is nested too deeply to be read" // parsing them is recursive too
-	}
-	depth, brackets := 0, 0
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '(' || c == '{' || c == '[':
-			brackets++
-			if depth++; depth > maxBrackets/2 || brackets > 8*maxBrackets {
-				return "is nested too deeply to be read"
-			}
-		case c == ')' || c == '}' || c == ']':
-			depth = max(depth-1, 0)
-		case c < ' ' && c > wildWords && c != '\n' && c != '\t' && c != '\r', c == 0, c == 0x7f:
-			return "has a control character"
-		}
-	}
-	return ""
-}
-
-// sub returns a reader of what a command of this text runs.
-func (r *lineReader) sub(h how, via string) *lineReader {
-	s := *r
-	s.how = min(r.how, h)
-	s.via = via
-	s.substituted = nil
-	return &s
-}
 
 // stmts reads statements and returns what they write.
 func (r *lineReader) stmts(list []*syntax.Stmt, in stream) stream {
@@ -290,6 +123,9 @@ func (r *lineReader) compoundLine(c syntax.Command, in stream) stream {
 	case *syntax.FuncDecl:
 		r.line.defines = true
 		if c.Name != nil {
+			if r.functions == nil {
+				r.functions = map[string]bool{}
+			}
 			r.functions[c.Name.Value] = true
 			r.forkBomb(c)
 		}
@@ -320,7 +156,7 @@ func (r *lineReader) loop(c *syntax.ForClause, in stream) {
 		for _, item := range words.Items {
 			for _, fields := range r.fields(item) {
 				for _, f := range fields {
-					r.vars.add(words.Name.Value, value{fields: []string{f}})
+					r.give(words.Name.Value, value{fields: []string{f}})
 				}
 			}
 		}
@@ -328,53 +164,6 @@ func (r *lineReader) loop(c *syntax.ForClause, in stream) {
 		r.substitutions(c.Loop)
 	}
 	r.stmts(c.Do, in)
-}
-
-// substitutions reads the commands that stand anywhere in a node: arithmetic, a
-// test, a subscript. Text that arithmetic would evaluate is read, too.
-func (r *lineReader) substitutions(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			r.stmts(n.Stmts, stream{})
-			return false
-		case *syntax.ProcSubst:
-			r.stmts(n.Stmts, stream{})
-			return false
-		case *syntax.SglQuoted:
-			r.subscript(n.Value)
-		case *syntax.ParamExp:
-			if n.Short && n.Param != nil {
-				vals, _ := r.lookup(n.Param.Value, nil)
-				for _, v := range vals {
-					r.subscript(v.fields...)
-				}
-			}
-		case *syntax.Word:
-			if text, ok := plainWord(n); ok {
-				for _, v := range r.vars[text] {
-					r.subscript(v.fields...)
-				}
-			}
-		}
-		return true
-	})
-}
-
-// subscript reads the commands in text like a[$(rm x)], which test -v, printf
-// -v and arithmetic run although it is quoted.
-func (r *lineReader) subscript(texts ...string) {
-	for _, text := range texts {
-		open := strings.IndexByte(text, '[')
-		if open < 0 || !strings.Contains(text[open:], "$(") && !strings.Contains(text[open:], "`") {
-			continue
-		}
-		inner := text[open+1:]
-		if end := strings.LastIndexByte(inner, ']'); end >= 0 {
-			inner = inner[:end]
-		}
-		r.text(`: "`+strings.ReplaceAll(inner, `"`, ``)+`"`, may, "in a subscript")
-	}
 }
 
 // simple reads one simple command.
@@ -431,48 +220,6 @@ func plainWords(args []*syntax.Word) ([]string, bool) {
 		}
 	}
 	return words, true
-}
-
-// declaration reads export, declare, local and their like.
-func (r *lineReader) declaration(c *syntax.DeclClause) {
-	words := []string{c.Variant.Value}
-	for _, a := range c.Args {
-		switch {
-		case a.Name == nil:
-			words = append(words, r.one(a.Value)[0])
-		case a.Naked:
-			words = append(words, a.Name.Value)
-		default:
-			texts := r.assign(a)
-			for _, text := range texts {
-				r.subscript(text)
-				r.environment(a.Name.Value, text, true)
-			}
-			words = append(words, a.Name.Value+"="+strings.Join(texts, " "))
-		}
-	}
-	r.line.add(newStarted(words, r.how, r.via))
-	r.subscript(words...)
-}
-
-// environment reads a variable that programs take a command from.
-func (r *lineReader) environment(name, text string, handed bool) {
-	if runsVariable(name) || handed && strings.ContainsAny(text, " \t\n;|&$`") {
-		r.text(text, may, "in "+plain(name))
-	}
-}
-
-// runsVariable knows variables whose value is run.
-func runsVariable(name string) bool {
-	if slices.Contains([]string{"BASH_ENV", "ENV", "LESSOPEN", "LESSCLOSE", "SHELL", "MAKEFLAGS", "LD_PRELOAD"}, name) {
-		return true
-	}
-	for _, end := range []string{"COMMAND", "EDITOR", "PAGER", "SSH", "BROWSER", "ASKPASS", "PS0", "PS1", "PS2", "PS3", "PS4", "OPENER"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
 }
 
 // forkBomb notes a function that starts itself twice.

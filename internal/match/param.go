@@ -58,7 +58,7 @@ func (r *lineReader) operator(p *syntax.ParamExp, vals []value, known, quoted bo
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		for _, v := range other {
-			r.vars.add(p.Param.Value, v)
+			r.give(p.Param.Value, v)
 		}
 		return append(vals[:len(vals):len(vals)], other...)
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
@@ -175,11 +175,11 @@ func (r *lineReader) assign(a *syntax.Assign) (texts []string) {
 				fields = append(fields, r.fields(elem.Value)[0]...)
 			}
 		}
-		r.vars.add(a.Name.Value, value{fields: fields, array: true})
+		r.give(a.Name.Value, value{fields: fields, array: true})
 		return fields
 	case a.Index != nil: // one more member, at a place that is not followed
 		for _, text := range r.one(a.Value) {
-			r.vars.add(a.Name.Value, value{fields: []string{text}, array: true})
+			r.give(a.Name.Value, value{fields: []string{text}, array: true})
 		}
 		return nil
 	}
@@ -195,17 +195,17 @@ func (r *lineReader) set(name, text string, appends bool) {
 	if appends {
 		for _, v := range r.vars[name] {
 			if !v.array {
-				r.vars.add(name, value{fields: []string{v.fields[0] + text}})
+				r.give(name, value{fields: []string{v.fields[0] + text}})
 			}
 		}
 	}
-	r.vars.add(name, value{fields: []string{text}})
+	r.give(name, value{fields: []string{text}})
 }
 
 // forget gives a variable a value that is not known: read X.
 func (r *lineReader) forget(name string) {
 	if isName(name) {
-		r.vars.add(name, value{fields: []string{wildWordsText}})
+		r.give(name, value{fields: []string{wildWordsText}})
 	}
 }
 

@@ -143,10 +143,14 @@ func (r pathRule) matchPath(c *Call, name string) string {
 	}
 	// Links below the base lead out of it, and links elsewhere into it; the base
 	// may be reached through one as well.
-	if to := c.resolved(given); to != "" {
+	to, ok := c.resolved(given)
+	if to != "" {
 		if by := r.matchFile(c, strings.ToLower(to)); by != "" {
 			return ", a link to " + excerpt(to) + "," + by
 		}
+	}
+	if !ok {
+		return " is one of too many paths to be followed, so it runs"
 	}
 	return ""
 }
@@ -173,7 +177,7 @@ func (r pathRule) matchFile(c *Call, file string) string {
 		return unknown
 	}
 	bases := []string{given}
-	if to := c.resolved(given); to != "" && !r.strict {
+	if to, _ := c.resolved(given); to != "" && !r.strict {
 		bases = append(bases, to)
 	}
 	for _, base := range bases {

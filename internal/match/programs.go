@@ -130,9 +130,19 @@ func isInert(name string, args []string) bool {
 	return true
 }
 
+// specials are the programs of special, but git.
+var specials = wordSet(". alias builtin command env eval find getopts gfind gxargs mapfile printf read readarray set source trap xargs")
+
 // special reads programs that take commands in a way of their own.
-func (r *lineReader) special(name string, words []string, at int, in stream, via string) bool {
-	args := words[1:]
+func (r *lineReader) special(name string, words []string, at int, in stream) bool {
+	if name == "git" {
+		r.git(words, at, in)
+		return true
+	}
+	if !specials[name] {
+		return false
+	}
+	args, via := words[1:], runBy(name)
 	switch name {
 	case "eval":
 		if len(args) > 0 && args[0] == "--" {
@@ -166,8 +176,6 @@ func (r *lineReader) special(name string, words []string, at int, in stream, via
 		if len(args) > 0 {
 			r.script(args, in, via)
 		}
-	case "git":
-		r.git(words, at, in)
 	case "alias":
 		r.alias(args)
 	case "set":
@@ -185,8 +193,6 @@ func (r *lineReader) special(name string, words []string, at int, in stream, via
 				r.forget(args[1])
 			}
 		}
-		return false
-	default:
 		return false
 	}
 	return true
@@ -219,6 +225,9 @@ func (r *lineReader) alias(args []string) {
 	for _, a := range args {
 		if name, body, ok := strings.Cut(a, "="); ok {
 			r.line.defines = true
+			if r.aliases == nil {
+				r.aliases = map[string]string{}
+			}
 			r.aliases[name] = body
 		}
 	}

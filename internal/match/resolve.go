@@ -5,30 +5,54 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 )
 
-// maxResolved bounds how many paths of one call are followed through links.
-const maxResolved = 512
+const (
+	// maxResolved bounds how many paths of one call are looked at for links.
+	maxResolved = 4096
+	// maxPath is the longest path that a system opens.
+	maxPath = 4096
+)
 
 // resolved returns the path that an absolute one leads to through links, and ""
 // if that is the path itself. Of a path that does not exist yet the part that
-// does is followed.
-func (c *Call) resolved(name string) string {
+// does is followed. ok is false if the call names too many paths.
+func (c *Call) resolved(name string) (to string, ok bool) {
 	c.links.Lock()
 	defer c.links.Unlock()
-	if to, ok := c.linked[name]; ok {
-		return to
+	if len(name) > maxPath {
+		return "", true
 	}
-	if len(c.linked) >= maxResolved {
+	to = c.follow(name)
+	return to, len(c.linked) < maxResolved
+}
+
+// follow asks the system once for each beginning of a path: those of one call
+// mostly begin alike. c.links is held.
+func (c *Call) follow(name string) (to string) {
+	if name == "/" {
 		return ""
 	}
-	if c.linked == nil {
-		c.linked = map[string]string{}
+	if to, ok := c.linked[name]; ok || len(c.linked) >= maxResolved {
+		return to
 	}
-	to := followLinks(name)
-	if to == path.Clean(name) {
-		to = ""
+	linked := runtime.GOOS == "windows" // where names have other forms as well
+	if cut := strings.LastIndexByte(name, '/'); cut > 0 {
+		linked = linked || c.follow(name[:cut]) != ""
+	}
+	if !linked {
+		_, err := os.Readlink(name)
+		linked = err == nil
+	}
+	if linked {
+		if to = followLinks(name); to == path.Clean(name) {
+			to = ""
+		}
+	}
+	if c.linked == nil {
+		c.linked = make(map[string]string, 8)
 	}
 	c.linked[name] = to
 	return to

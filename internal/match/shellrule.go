@@ -48,8 +48,10 @@ func newShellRule(content string, f form) *shellRule {
 func (r *shellRule) match(c *Call, strict bool) Decision {
 	best := Decision{By: "no part of the command matches"}
 	for _, cmd := range c.shellTexts() {
-		d := r.matchStrict(cmd)
-		if !strict {
+		var d Decision
+		if strict {
+			d = r.matchStrict(cmd)
+		} else {
 			d = r.matchCommand(cmd, nil)
 		}
 		if d.Certainty > best.Certainty {
@@ -70,18 +72,18 @@ func (r *shellRule) matchStrict(cmd *command) Decision {
 // matchCommand looks for the best reason first: a command that matches, one
 // that may, then what cannot be read, then what Claude Code cannot read.
 func (r *shellRule) matchCommand(cmd *command, unless *Rules) Decision {
-	if unless == nil {
+	d := r.matchLine(cmd.line, unless)
+	if unless == nil && d.Certainty < Sure && (r.raw != nil || cmd.seesMore()) {
 		if d := r.matchSeen(cmd); d.Run {
 			return d
 		}
 	}
-	d := r.matchLine(cmd.line, unless)
 	switch {
 	case d.Run:
 		return d
 	case cmd.line.unread != "":
 		return suspected(lineText(cmd.text) + " " + cmd.line.unread + ", so it runs")
-	case cmd.line.unread == "" && unless == nil:
+	case unless == nil && cmd.seesMore():
 		if d = r.matchUnknown(cmd); d.Run {
 			d.Certainty = Observed
 		}
@@ -97,8 +99,9 @@ func lineText(text string) string {
 }
 
 func (r *shellRule) matchSeen(cmd *command) Decision {
-	for i := range cmd.seen.calls {
-		call := &cmd.seen.calls[i]
+	calls := cmd.see().calls
+	for i := range calls {
+		call := &calls[i]
 		if r.takes(call.text) {
 			return sure(by(call.text, call.via, cmd.text))
 		}
@@ -120,17 +123,15 @@ func (r *shellRule) mayTake(text string, dots bool) bool {
 // by says which part of a line matches.
 func by(part, via, whole string) string {
 	part = shown(part)
-	s := excerpt(part)
-	if via != "" {
-		s += ", " + via
-		if part != whole {
-			s += ","
-		}
+	switch {
+	case part == whole && via == "":
+		return excerpt(part)
+	case part == whole:
+		return "`" + plain(part) + "`, " + via
+	case via == "":
+		return "`" + plain(part) + "` in `" + plain(whole) + "`"
 	}
-	if part != whole {
-		s += " in " + excerpt(whole)
-	}
-	return s
+	return "`" + plain(part) + "`, " + via + ", in `" + plain(whole) + "`"
 }
 
 // maxTried bounds the bytes of commands that one rule is held against.
@@ -154,9 +155,13 @@ func (r *shellRule) matchLine(l *line, unless *Rules) Decision {
 		}
 		return best.Certainty == Sure
 	}
-	if r.program == "" {
+	if r.program == "" || l.byName == nil {
 		for i := range l.started {
-			if try(&l.started[i]) {
+			s := &l.started[i]
+			if name := s.program(); r.program != "" && r.program != name && isPlain(name) {
+				continue
+			}
+			if try(s) {
 				break
 			}
 		}
@@ -219,7 +224,7 @@ func (r *Rules) lifts(s *started) bool {
 }
 
 func (r *shellRule) matchUnknown(cmd *command) Decision {
-	in := &cmd.seen
+	in := cmd.see()
 	switch {
 	case in.expansion != "" && !r.nameOnly:
 		return suspected(excerpt(in.expansion) + " in " + excerpt(cmd.text) + " may become anything, so it runs")

@@ -147,7 +147,11 @@ func (s *touchSearch) place(name, word string, h how) {
 	if s.hold(name, given, word, h, plain) || !plain {
 		return
 	}
-	if to := s.call.resolved(given); to != "" {
+	to, ok := s.call.resolved(given)
+	if !ok {
+		s.found(suspected(lineText(s.line.text) + " names too many paths to be looked at"))
+	}
+	if to != "" {
 		s.hold(strings.ToLower(to), to, word+" -> "+to, h, true)
 	}
 }

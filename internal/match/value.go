@@ -20,6 +20,14 @@ type variables map[string][]value
 // maxValue bounds the text that a variable is known to hold.
 const maxValue = 4096
 
+// give takes down that a variable may have a value.
+func (k *known) give(name string, val value) {
+	if k.vars == nil {
+		k.vars = variables{}
+	}
+	k.vars.add(name, val)
+}
+
 func (v variables) add(name string, val value) {
 	have := v[name]
 	for _, f := range val.fields {

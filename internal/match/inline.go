@@ -1,0 +1,97 @@
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// substitutions reads the commands that stand anywhere in a node: arithmetic, a
+// test, a subscript. Text that arithmetic would evaluate is read, too.
+func (r *lineReader) substitutions(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			r.stmts(n.Stmts, stream{})
+			return false
+		case *syntax.ProcSubst:
+			r.stmts(n.Stmts, stream{})
+			return false
+		case *syntax.SglQuoted:
+			r.subscript(n.Value)
+		case *syntax.ParamExp:
+			if n.Short && n.Param != nil {
+				vals, _ := r.lookup(n.Param.Value, nil)
+				for _, v := range vals {
+					r.subscript(v.fields...)
+				}
+			}
+		case *syntax.Word:
+			if text, ok := plainWord(n); ok {
+				for _, v := range r.vars[text] {
+					r.subscript(v.fields...)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// subscript reads the commands in text like a[$(rm x)], which test -v, printf
+// -v and arithmetic run although it is quoted.
+func (r *lineReader) subscript(texts ...string) {
+	for _, text := range texts {
+		open := strings.IndexByte(text, '[')
+		if open < 0 || !strings.Contains(text[open:], "$(") && !strings.Contains(text[open:], "`") {
+			continue
+		}
+		inner := text[open+1:]
+		if end := strings.LastIndexByte(inner, ']'); end >= 0 {
+			inner = inner[:end]
+		}
+		r.text(`: "`+strings.ReplaceAll(inner, `"`, ``)+`"`, may, "in a subscript")
+	}
+}
+
+// declaration reads export, declare, local and their like.
+func (r *lineReader) declaration(c *syntax.DeclClause) {
+	words := []string{c.Variant.Value}
+	for _, a := range c.Args {
+		switch {
+		case a.Name == nil:
+			words = append(words, r.one(a.Value)[0])
+		case a.Naked:
+			words = append(words, a.Name.Value)
+		default:
+			texts := r.assign(a)
+			for _, text := range texts {
+				r.subscript(text)
+				r.environment(a.Name.Value, text, true)
+			}
+			words = append(words, a.Name.Value+"="+strings.Join(texts, " "))
+		}
+	}
+	r.line.add(newStarted(words, r.how, r.via))
+	r.subscript(words...)
+}
+
+// environment reads a variable that programs take a command from.
+func (r *lineReader) environment(name, text string, handed bool) {
+	if runsVariable(name) || handed && strings.ContainsAny(text, " \t\n;|&$`") {
+		r.text(text, may, "in "+plain(name))
+	}
+}
+
+// runsVariable knows variables whose value is run.
+func runsVariable(name string) bool {
+	if slices.Contains([]string{"BASH_ENV", "ENV", "LESSOPEN", "LESSCLOSE", "SHELL", "MAKEFLAGS", "LD_PRELOAD"}, name) {
+		return true
+	}
+	for _, end := range []string{"COMMAND", "EDITOR", "PAGER", "SSH", "BROWSER", "ASKPASS", "PS0", "PS1", "PS2", "PS3", "PS4", "OPENER"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
