@@ -93,3 +93,25 @@ func BenchmarkHostileLines(b *testing.B) {
 		})
 	}
 }
+
+// A shell runs what stands before a mistake, and sees other mistakes than the
+// parser.
+func TestALineWithAMistakeIsNoHarmlessLine(t *testing.T) {
+	for command, want := range map[string]Certainty{
+		"ls; git push )":               Suspected,
+		"((echo a); (rm -rf /))":       Suspected,
+		"echo \"x\nrm -rf /":           Suspected,
+		"rm -rf /\necho \"x":           Sure,
+		"git status\nif x; then\ny":    Suspected,
+		"echo ok && ; rm -rf /":        Suspected,
+		"for x in a; do rm -rf /; end": Suspected,
+	} {
+		if d := Destructive(inWork(t, command)); d.Certainty < want {
+			t.Errorf("%q: %+v, want %d", command, d, want)
+		}
+		rule, _ := ParseRule("Bash(npm publish *)", RuleOptions{})
+		if d := rule.Match(inWork(t, command)); d.Certainty < Suspected {
+			t.Errorf("%q: a rule: %+v", command, d)
+		}
+	}
+}
