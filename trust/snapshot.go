@@ -64,10 +64,7 @@ func (s *Snapshots) Dir(seal *Seal) (string, error) {
 	if p := s.private(); p != nil {
 		return "", p
 	}
-	if sl.seal == nil {
-		// Marks the copy as used; it may not be there yet.
-		_ = os.Chtimes(path, time.Time{}, time.Now())
-	}
+	_ = os.Chtimes(path, time.Time{}, time.Now()) // marks the copy as used; it may not be there yet
 	if sl.seal = verified(path, seal.folder); sl.seal != nil {
 		return path, nil
 	}

@@ -9,9 +9,13 @@ import "golang.org/x/sys/unix"
 // C library. To find these among many, or to close them one by one in the child, would cost more than
 // a short hook takes; so the flag is set on the host's side, and stays.
 func inheritNothing() {
-	if closeOnExecFrom(3) == nil {
-		return
+	if closeOnExecFrom(3) != nil {
+		closeOnExecEach()
 	}
+}
+
+// closeOnExecEach is for systems that cannot do so in one call.
+func closeOnExecEach() {
 	const enough = 64 // so many closed ones in a row end the search
 	for fd, gap := 3, 0; gap < enough; fd++ {
 		gap++

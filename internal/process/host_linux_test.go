@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/tenterhook/tenterhook/internal/process"
@@ -68,6 +69,53 @@ func TestStartOutOfDescriptorsLeavesTheHostsAlone(t *testing.T) {
 		t.Fatalf("only %d starts failed", failed)
 	}
 	fmt.Println("tried with every number of descriptors")
+}
+
+// A host may have closed its own stdin, stdout or stderr: their numbers then are
+// those of pipes, which are used and closed like all others.
+func TestHostWithoutStdinRunsHooksAndLeaksNothing(t *testing.T) {
+	if os.Getenv("PROCESS_TEST_CLOSED") == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestHostWithoutStdinRunsHooksAndLeaksNothing$", "-test.v")
+		cmd.Env = append(os.Environ(), "PROCESS_TEST_CLOSED=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	if err := unix.Close(0); err != nil {
+		t.Fatal(err)
+	}
+	before := openDescriptors(t)
+	for range 3 {
+		s := shell("cat; echo err >&2; exit 3")
+		s.Stdin = []byte("in")
+		if res, err := process.Run(t.Context(), s); err != nil || string(res.Stdout) != "in" || string(res.Stderr) != "err\n" || res.ExitCode != 3 {
+			t.Fatalf("%+v %v", res, err)
+		}
+		v, err := process.Start(process.ServiceSpec{Argv: []string{"/bin/cat"}, Env: os.Environ()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Stdin().Write([]byte("again\n")); err != nil {
+			t.Error(err)
+		}
+		if got := line(t, v); got != "again" {
+			t.Errorf("got %q", got)
+		}
+		v.Stop()
+		v, err = process.Start(process.ServiceSpec{Argv: []string{"/bin/cat"}, NoStdin: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-v.Done()
+		v.Stop()
+		if _, err := process.Run(t.Context(), process.Spec{Path: "/no/such/program"}); err == nil {
+			t.Error("it started")
+		}
+		if diff := cmp.Diff(before, openDescriptors(t)); diff != "" {
+			t.Fatalf("descriptors (-before +after):\n%s", diff)
+		}
+	}
 }
 
 func TestChildGetsItsThreeDescriptorsAndExtraFilesStillPass(t *testing.T) {

@@ -174,6 +174,124 @@ func TestLeaderThatDoesNotDieIsASurvivor(t *testing.T) {
 	waitFor(t, func() bool { return unix.Kill(c.pid, 0) == unix.ESRCH }) // reaped, once it can be
 }
 
+func TestDescriptorsAreClosedOnExecOneByOne(t *testing.T) {
+	open := func(at int) int {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Close(fd) })
+		return fd
+	}
+	fds := []int{open(3), open(60), open(110)}
+	closeOnExecEach()
+	for _, fd := range append(fds, 0) {
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if err != nil || (flags&unix.FD_CLOEXEC != 0) != (fd > 2) {
+			t.Errorf("descriptor %d: flags %d, %v", fd, flags, err)
+		}
+	}
+}
+
+// A host that waits for any child may take an exit code away.
+func TestExitCodeThatTheHostTookIsSaidToBeGone(t *testing.T) {
+	s, err := Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "exit 3"}}.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	c := newChild(&s, newToken(), time.Time{})
+	if err := errors.Join(c.wait.open(), c.begin(), c.attend()); err != nil {
+		t.Fatal(err)
+	}
+	if status, err := reap(c.pid); err != nil || status.ExitStatus() != 3 {
+		t.Fatal(status, err)
+	}
+	c.accompany(t.Context())
+	if c.res.ExitCode != -1 || len(c.res.Warnings) != 1 || !strings.Contains(c.res.Warnings[0], "was taken by another part of the host") || len(c.res.Survivors) > 0 {
+		t.Errorf("%+v", c.res)
+	}
+}
+
+// A guard that does not listen is as good as none, and is replaced.
+func TestGuardThatDoesNotListenIsReplaced(t *testing.T) {
+	var g guard
+	if !g.add(1 << 30) { // nobody's
+		t.Fatal("no guard")
+	}
+	defer func() {
+		if g.pid != 0 {
+			g.end()
+		}
+	}()
+	deaf := g.pid
+	unix.Kill(deaf, unix.SIGSTOP)
+	group := 1 << 29
+	for g.add(group) {
+		if group++; group > 1<<29+100_000 {
+			t.Fatal("it takes everything")
+		}
+	}
+	if g.pid != deaf || len(g.groups) != group-1<<29+1 {
+		t.Errorf("guard %d with %d groups", g.pid, len(g.groups))
+	}
+	g.remove(1 << 29)
+	if g.pid != 0 || unix.Kill(deaf, 0) != unix.ESRCH {
+		t.Error("a guard that could not hear that a group is gone stayed")
+	}
+	if !g.add(1<<30) || g.pid == deaf {
+		t.Error("it was not replaced")
+	}
+}
+
+func TestSpanOfPidsMayWrap(t *testing.T) {
+	for _, tt := range []struct {
+		s    span
+		pid  int
+		want bool
+	}{
+		{span{10, 20}, 10, false}, {span{10, 20}, 11, true}, {span{10, 20}, 20, true}, {span{10, 20}, 21, false}, {span{10, 20}, 1, false},
+		{span{20, 10}, 20, false}, {span{20, 10}, 21, true}, {span{20, 10}, 10, true}, {span{20, 10}, 11, false}, {span{20, 10}, 1, true},
+		{span{10, 10}, 10, false}, {span{10, 10}, 11, false},
+	} {
+		if got := tt.s.has(tt.pid); got != tt.want {
+			t.Errorf("%v has %d: %v", tt.s, tt.pid, got)
+		}
+	}
+	if got := (span{10, 13}).pids(); !slices.Equal(got, []int{11, 12, 13}) {
+		t.Errorf("%v", got)
+	}
+	for _, s := range []span{{10, 0}, {10, 10}} {
+		if got := s.pids(); got != nil {
+			t.Errorf("%v: %v", s, got)
+		}
+	}
+	if got := (span{1 << 22, 1<<22 + 4096}).pids(); len(got) != 4096 {
+		t.Errorf("%d pids", len(got))
+	}
+	if got := (span{1 << 22, 1<<22 + 4097}).pids(); len(got) != 0 { // those that there are
+		t.Errorf("%d pids", len(got))
+	}
+}
+
+func TestStatusIsOfWhoeverLives(t *testing.T) {
+	if name, alive := status(unix.Getpid()); !alive || name == "" {
+		t.Errorf("%q %v", name, alive)
+	}
+	if name, alive := status(1 << 30); alive || name != "" {
+		t.Errorf("nobody: %q %v", name, alive)
+	}
+	if got := lastPID(-1); got != 0 {
+		t.Errorf("without a census: %d", got)
+	}
+	var set pidSet
+	set.note(7)
+	if !set.has(7) || set.has(7+len(set)) || set.has(8) {
+		t.Error("a set of pids mixes them up")
+	}
+}
+
 func waitFor(t *testing.T, what func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !what(); time.Sleep(time.Millisecond) {

@@ -170,6 +170,16 @@ func TestP4ServiceIgnoresSIGTERM(t *testing.T) {
 	}
 }
 
+// Stop closes stdin before it sends a signal, so that who reads it can end by itself.
+func TestServiceMayEndBecauseItsStdinEnds(t *testing.T) {
+	s := shellService("trap '' TERM; echo ready; cat >/dev/null; exit 7")
+	s.Grace = time.Minute
+	res := serve(t, s, func(v *process.Service) { line(t, v) })
+	if res.ExitCode != 7 || !res.Cancelled || res.Signal != "" {
+		t.Errorf("got %+v", res)
+	}
+}
+
 func TestP4ServiceUsesItsGrace(t *testing.T) {
 	s := service("polite", "60s")
 	s.Grace = 15 * time.Second
