@@ -21,6 +21,7 @@ type Scope struct {
 	Base     string // what a link at Dir may not lead out of; "" = it may lead anywhere
 	Package  string // the plugin package, in ScopePlugin
 	DataDir  string // where that package keeps its data; it need not exist
+	Aside    bool   // it is one of Options.GuardDirs
 }
 
 // Options say where to look. The zero value has the managed and user scopes
@@ -32,6 +33,7 @@ type Options struct {
 	UserDir    string   // "" = DefaultUserDir()
 	PluginsDir string   // "" = DefaultPluginsDir(); holds a folder for each package
 	Dirs       []string // folders that the operator named, in order
+	GuardDirs  []string // more directories like UserDir, of which guards count
 
 	Without []hook.Scope // scopes that are left out
 }
@@ -55,6 +57,10 @@ func Scopes(o Options) ([]Scope, []hook.Diagnostic) {
 		add(hook.ScopeUser, absolute(dir))
 	} else {
 		notes = append(notes, noHome("hooks of the user"))
+	}
+	for _, dir := range o.GuardDirs {
+		add(hook.ScopeUser, absolute(dir))
+		scopes[len(scopes)-1].Aside = true
 	}
 	if o.Workspace != "" {
 		workspace := absolute(o.Workspace)

@@ -34,7 +34,8 @@ type entry struct {
 	strict     func() *entry // itself with on_failure = "block"
 	origin     *entry        // of such a one: what it is made of
 
-	kept bool // a guard of an earlier load, for the sessions that began with it
+	kept    bool // a guard of an earlier load, for the sessions that began with it
+	limited bool // its word counts as far as it refuses or asks
 
 	matcher      *match.Matcher
 	rules        []*match.Rule // of `if`: any of them; none = every call, or a rule that tests it itself

@@ -52,7 +52,7 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 		workspace = ""
 	}
 	scopes, notes := discovery.Scopes(discovery.Options{FS: opts.FS, Workspace: workspace,
-		ManagedDir: opts.ManagedDir, UserDir: opts.UserDir, PluginsDir: opts.PluginsDir, Dirs: opts.Dirs, Without: opts.Without})
+		ManagedDir: opts.ManagedDir, UserDir: opts.UserDir, PluginsDir: opts.PluginsDir, Dirs: opts.Dirs, GuardDirs: opts.GuardDirs, Without: opts.Without})
 	l := &loaded{notes: notes}
 	var owners trust.Owners // asked anew at each load: files may be as they were, and others' to write by now
 	scopes = r.keepPackages(last, scopes, &owners, l)

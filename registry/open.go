@@ -108,10 +108,18 @@ func (r *Registry) arrange(l *loaded) *generation {
 	var keys sameKeys
 	for _, d := range l.definitions {
 		for _, h := range d.hooks {
-			e := r.prepare(&g.policy, h)
+			e, apart := (*entry)(nil), d.scope.Package
+			switch {
+			case !d.scope.Aside:
+				e = r.prepare(&g.policy, h)
+			case canGuard(h):
+				e, apart = r.guardOnly(&g.policy, h), d.scope.Dir
+			default:
+				continue
+			}
 			e.definition = d
 			if d.config != nil {
-				e.same = keys.of(d.scope.Package, e.hook)
+				e.same = keys.of(apart, e.hook)
 			}
 			g.entries = append(g.entries, e)
 		}

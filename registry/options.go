@@ -27,6 +27,14 @@ type Options struct {
 	// ManagedDir, UserDir and PluginsDir replace the standard directories of
 	// the managed, the user and the plugin scope; "" = the standard one.
 	ManagedDir, UserDir, PluginsDir string
+	// GuardDirs are more directories like UserDir. Of their hooks those count that
+	// can prevent something, as far as they refuse or ask. Their settings switch
+	// nothing off and allow nothing.
+	GuardDirs []string
+	// Homes are more directories that ~ may mean, besides HOME of Env: a rule that
+	// refuses or asks holds if it holds for any of them, one that allows if it
+	// holds for all.
+	Homes []string
 	// Without leaves scopes out.
 	Without []hook.Scope
 	// StateDir is where approvals are kept; "" = $XDG_STATE_HOME/tenterhook.
@@ -108,7 +116,7 @@ var silent = slog.New(slog.DiscardHandler)
 
 func (o Options) withDefaults() Options {
 	o.Workspace = cmp.Or(o.Workspace, ".")
-	o.Dirs = slices.Clone(o.Dirs)
+	o.Dirs, o.GuardDirs, o.Homes = slices.Clone(o.Dirs), slices.Clone(o.GuardDirs), slices.Clone(o.Homes)
 	o.Without = slices.Clone(o.Without)
 	o.Env = slices.Clone(o.Env)
 	o.Approvals = slices.Clone(o.Approvals)

@@ -47,8 +47,47 @@ func (e *entry) isGuard() bool {
 	default:
 		return false
 	}
-	return e.state == hook.StateReady && e.definition != nil && !e.hook.Async && !e.hook.AsyncRewake &&
-		hook.Info(e.event).Block == hook.BlockAction
+	return e.state == hook.StateReady && e.definition != nil && canGuard(e.hook)
+}
+
+// canGuard reports whether a hook can prevent something, or may be one that can:
+// a definition that is broken.
+func canGuard(h *hook.Hook) bool {
+	if h.Event == "" {
+		return true
+	}
+	return !background(h) && hook.Info(h.Event).Block == hook.BlockAction
+}
+
+// guardOnly prepares a hook whose word counts as far as it refuses or asks.
+func (r *Registry) guardOnly(p *policy, h *hook.Hook) *entry {
+	own := *h
+	own.Rewrites = false
+	e := r.prepare(p, &own)
+	e.limited = true
+	if e.handler != nil && e.ruling == nil {
+		e.handler = refusing{e.handler, e}
+	}
+	return e
+}
+
+// refusing is a handler whose word counts as far as it refuses or asks.
+type refusing struct {
+	hook.Handler
+	entry *entry
+}
+
+func (h refusing) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
+	out, err := h.Handler.Handle(ctx, c)
+	return h.entry.refusal(out), err
+}
+
+// Check asks the handler.
+func (h refusing) Check(c *hook.Call) []hook.Diagnostic {
+	if checker, ok := h.Handler.(hook.Checker); ok {
+		return checker.Check(c)
+	}
+	return nil
 }
 
 // pin keeps, for the pinned sessions, the guards that are in before and not in
@@ -93,25 +132,23 @@ func (r *Registry) pin(before, next *generation) (ids []string) {
 // keptGuard is a guard as it was loaded, for the sessions that began with it.
 func (r *Registry) keptGuard(p *policy, e *entry) *entry {
 	own := *e.hook
-	own.OnFailure, own.Rewrites, own.Once = hook.FailureBlock, false, false
-	if handler := e.handler; own.Kind != hook.KindRule {
-		own.Handler = hook.HandlerFunc(func(ctx context.Context, c *hook.Call) (*hook.Output, error) {
-			out, err := handler.Handle(ctx, c)
-			return refusal(&own, out), err
-		})
-	}
-	kept := r.prepare(p, &own)
+	own.OnFailure, own.Once = hook.FailureBlock, false
+	kept := r.guardOnly(p, &own)
 	kept.kept = true
 	return kept
 }
 
-// refusal is what counts of the answer of a guard that was kept.
-func refusal(h *hook.Hook, out *hook.Output) *hook.Output {
+// refusal is what counts of the answer of a hook that only refuses.
+func (e *entry) refusal(out *hook.Output) *hook.Output {
 	switch {
 	case out == nil:
 		return nil
 	case out.Verdict < hook.Ask:
 		return &hook.Output{}
 	}
-	return &hook.Output{Verdict: out.Verdict, Reason: fmt.Sprintf("%s (%s guards this session, as it was when the session began)", out.Reason, h.ID)}
+	reason := out.Reason
+	if e.kept {
+		reason = fmt.Sprintf("%s (%s guards this session, as it was when the session began)", reason, e.hook.ID)
+	}
+	return &hook.Output{Verdict: out.Verdict, Reason: reason}
 }

@@ -76,6 +76,10 @@ func layer(configs []*configFile) (policy, []hook.Diagnostic) {
 		if c.disowned != "" || scope == hook.ScopePlugin {
 			continue
 		}
+		if c.scope.Aside {
+			p.tighten(c)
+			continue
+		}
 		p.restrict(c)
 		if scope == hook.ScopeProject || scope == hook.ScopeLocal {
 			notes = append(notes, c.overreach()...)
@@ -123,8 +127,13 @@ func (p *policy) restrict(c *configFile) {
 	for _, id := range s.Disabled {
 		p.disabled[id] = append(p.disabled[id], word)
 	}
-	if s.DefaultOnFailure == hook.FailureBlock {
-		p.failBlock = append(p.failBlock, word)
+	p.tighten(c)
+}
+
+// tighten takes over what makes hooks stricter.
+func (p *policy) tighten(c *configFile) {
+	if c.settings.DefaultOnFailure == hook.FailureBlock {
+		p.failBlock = append(p.failBlock, reach{c.scope.Scope, c.path})
 	}
 }
 

@@ -51,6 +51,7 @@ func (r *Registry) factsOf(in hook.Input, wire []byte, from *Caller) *rule.Facts
 	if env := from.env(); env != nil {
 		f.Env = env
 	}
+	f.Also = r.elsewhere(f.Call)
 	return f
 }
 
@@ -61,8 +62,8 @@ func (d *dispatch) judge(s *slot) hook.Result {
 	}
 	start := time.Now()
 	out, basis, err := s.ruling.Judge(d.facts)
-	if s.kept {
-		out = refusal(s.hook, out)
+	if s.limited {
+		out = s.refusal(out)
 	}
 	result := hook.Result{Hook: s.hook, Status: hook.StatusSuccess, Output: out, Err: err, Elapsed: time.Since(start), Report: hook.Report{By: basis.By}}
 	var failed *hook.Error

@@ -155,12 +155,14 @@ func (r *Registry) pick(v view, in hook.Input, asked func(*entry) bool) []pick {
 		return nil
 	}
 	var call *match.Call
+	var also []*match.Call
 	hooks := make([]pick, len(found))
 	for i, e := range found {
 		if len(e.rules) > 0 && call == nil {
 			call = r.matchCall(in, v.from)
+			also = r.elsewhere(call)
 		}
-		hooks[i] = r.consider(e, in, call, v.from, asked != nil && asked(e))
+		hooks[i] = r.consider(e, in, call, also, v.from, asked != nil && asked(e))
 	}
 	dedupe(hooks)
 	return hooks
@@ -168,12 +170,12 @@ func (r *Registry) pick(v view, in hook.Input, asked func(*entry) bool) []pick {
 
 // consider decides whether a hook whose matcher fits runs. again reports that
 // this dispatch has asked it already.
-func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, from *Caller, again bool) pick {
+func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, also []*match.Call, from *Caller, again bool) pick {
 	p := pick{entry: e, concerned: true}
 	switch takesIf := hook.Info(e.event).TakesIf; {
 	case len(e.rules) == 0:
 	case takesIf:
-		if p.by = e.matchRules(call); p.by == "" {
+		if p.by = e.matchRules(call, also); p.by == "" {
 			p.concerned, p.why = false, "if"
 			p.detail = fmt.Sprintf("`if` %q does not match the call", e.hook.If.String())
 			return p
@@ -235,11 +237,14 @@ func (p *pick) selectedBy(in hook.Input) string {
 }
 
 // matchRules says which rule matches a call, and what it saw; "" = none does.
-func (e *entry) matchRules(call *match.Call) string {
+func (e *entry) matchRules(call *match.Call, also []*match.Call) string {
 	for _, rule := range e.rules {
 		if d := rule.Match(call); d.Run {
 			return fmt.Sprintf("%q: %s", rule, d.By)
 		}
+	}
+	if len(also) > 0 {
+		return e.matchRules(also[0], also[1:])
 	}
 	return ""
 }
@@ -261,4 +266,15 @@ func (r *Registry) fillCall(c *match.Call, in hook.Input, from *Caller) {
 	}
 	tool, _ := hook.ToolCallOf(in)
 	c.ToolName, c.ToolInput, c.Workspace, c.Cwd = tool.ToolName, tool.ToolInput, r.opts.Workspace, r.fillBase(in.Common()).Cwd
+}
+
+// elsewhere is a tool call for each further directory that ~ may mean.
+func (r *Registry) elsewhere(c *match.Call) []*match.Call {
+	var calls []*match.Call
+	for _, home := range r.opts.Homes {
+		if home != c.Home {
+			calls = append(calls, &match.Call{ToolName: c.ToolName, ToolInput: c.ToolInput, Cwd: c.Cwd, Workspace: c.Workspace, Home: home})
+		}
+	}
+	return calls
 }

@@ -108,7 +108,7 @@ func (r *Registry) watched() []string {
 		workspace = ""
 	}
 	scopes, _ := discovery.Scopes(discovery.Options{Workspace: workspace, ManagedDir: r.opts.ManagedDir,
-		UserDir: r.opts.UserDir, PluginsDir: r.opts.PluginsDir, Dirs: r.opts.Dirs, Without: r.opts.Without})
+		UserDir: r.opts.UserDir, PluginsDir: r.opts.PluginsDir, Dirs: r.opts.Dirs, GuardDirs: r.opts.GuardDirs, Without: r.opts.Without})
 	var dirs []string
 	if dir := r.opts.pluginsDir(); dir != "" {
 		dirs = append(dirs, dir)

@@ -18,11 +18,37 @@ type Basis struct {
 
 // Applies reports whether the rule's conditions hold for an event. It decides
 // nothing, and evaluates `when` only if the others hold.
+//
+// Where ~ may mean several directories, the rule applies if it does for one of
+// them, and an approval if it does for all.
 func (r *Rule) Applies(f *Facts) Basis {
 	r.once.Do(r.prepare)
 	if r.broken != nil {
 		return Basis{Key: "when", By: r.broken.Reason, Err: r.broken}
 	}
+	b := r.applies(f)
+	for _, call := range f.Also {
+		other := *f
+		other.Call = call
+		if o := r.applies(&other); (o.weight() > b.weight()) != (r.params.Decision == hook.DecisionAllow) {
+			b = o
+		}
+	}
+	return b
+}
+
+// weight orders what conditions came to: not held, failed, held.
+func (b *Basis) weight() int {
+	switch {
+	case b.Err != nil:
+		return 1
+	case !b.Holds:
+		return 0
+	}
+	return 2 + int(b.Certainty)
+}
+
+func (r *Rule) applies(f *Facts) Basis {
 	b := Basis{Holds: true, Certainty: match.Sure}
 	r.testRules(f, &b)
 	b.paths("touches", r.ready.touches, f, match.Touch)

@@ -24,6 +24,8 @@ type Facts struct {
 	Workspace string // the project's root
 	Env       []string
 	Call      *match.Call // the tool call, for patterns
+	// Also is the same call with other directories that ~ may mean.
+	Also []*match.Call
 
 	members []hook.Member
 	decoded map[string]any

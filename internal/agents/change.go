@@ -57,7 +57,7 @@ func (e Env) planFile(t target, a *bridge.Agent, s Scope, r *Receipt) (*Change, 
 	if err := d.place(t.keys, a.Events(), c.Path); err != nil {
 		return nil, err
 	}
-	if err := d.addEntries(t.keys, a.Events(), func(event string) string { return t.shape.element(e.Program, a, event) }); err != nil {
+	if err := d.addEntries(t.keys, a.Events(), func(event string) string { return t.shape.element(e.bridgeCall(), a, event) }); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	c.New = d.bytes()

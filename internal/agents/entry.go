@@ -10,11 +10,29 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
+// bridgeCall is how the shell line of an entry begins.
+func (e Env) bridgeCall() string {
+	call := "B=" + shellQuote(e.Program) + `; "$B"`
+	for _, variable := range e.Where {
+		call += " --env " + shellQuote(variable)
+	}
+	return call
+}
+
+// bridgeArgs are the arguments of the bridge before agent and event.
+func (e Env) bridgeArgs() []string {
+	args := []string{}
+	for _, variable := range e.Where {
+		args = append(args, "--env", variable)
+	}
+	return args
+}
+
 // guardLine is the shell line of an entry: it runs the bridge, and still blocks
 // at a gate when the program is gone, cannot be started, or was killed. At
 // other events it ends with 0.
-func guardLine(program string, a *bridge.Agent, event string) string {
-	call := "B=" + shellQuote(program) + `; "$B" ` + a.Name + " " + event
+func guardLine(bridgeCall string, a *bridge.Agent, event string) string {
+	call := bridgeCall + " " + a.Name + " " + event
 	if !a.IsGate(event) {
 		if ev, _ := a.Event(event); ev == hook.EventTaskCompleted || ev == hook.EventTeammateIdle {
 			return call + `; [ $? = 2 ] && exit 2; exit 0` // the exit code keeps them working
@@ -37,7 +55,7 @@ func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 
 // ourLine recognizes an entry of ours by its command, whichever program it
 // names. The groups are the program, still quoted, the agent and the event.
-var ourLine = regexp.MustCompile(`^B='((?:[^']|'\\'')*/tenterhook-bridge)'; "\$B" ([a-z]+) ([A-Za-z_.]+)(?:;|$)`)
+var ourLine = regexp.MustCompile(`^B='((?:[^']|'\\'')*/tenterhook-bridge)'; "\$B"(?: --env '(?:[^']|'\\'')*')* ([a-z]+) ([A-Za-z_.]+)(?:;|$)`)
 
 func lineProgram(line string) (program, agent, event string, ok bool) {
 	m := ourLine.FindStringSubmatch(line)
@@ -78,8 +96,8 @@ type handler struct {
 }
 
 // element writes the entry of an event.
-func (s shape) element(program string, a *bridge.Agent, event string) string {
-	line, limit := guardLine(program, a, event), closed.Timeout(a.Name, event)
+func (s shape) element(bridgeCall string, a *bridge.Agent, event string) string {
+	line, limit := guardLine(bridgeCall, a, event), closed.Timeout(a.Name, event)
 	seconds := int64(limit.Seconds())
 	h := handler{Type: "command", Command: line}
 	switch s {

@@ -57,6 +57,7 @@ func (e Env) PlanInstall(a *bridge.Agent, s Scope) (*Plan, error) {
 func (e Env) PlanUninstall(a *bridge.Agent, s Scope) (*Plan, error) { return e.plan(a, s, true) }
 
 func (e Env) plan(a *bridge.Agent, s Scope, remove bool) (*Plan, error) {
+	e = e.in(s)
 	targets, err := e.targets(a, s)
 	if err != nil {
 		return nil, err

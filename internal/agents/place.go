@@ -30,7 +30,18 @@ type Env struct {
 	Project  string // the root of the project, for the scope Project and for switch-offs
 	StateDir string // backups and receipts
 	Program  string // the absolute path of tenterhook-bridge
-	Root     string // in front of the machine's own directories; "" = none, for tests
+	// Where says where the operator's hooks are, as "HOME=/home/me": an agent may
+	// run with another environment. Empty = where the account's are.
+	Where []string
+	Root  string // in front of the machine's own directories; "" = none, for tests
+}
+
+// in is the Env for a scope. The machine's entries are for all its users.
+func (e Env) in(s Scope) Env {
+	if s == Managed {
+		e.Where = nil
+	}
+	return e
 }
 
 // target is one file of an installation.
@@ -141,7 +152,7 @@ func init() { // the functions refer to the table
 		"copilot": {
 			clients: []string{"copilot"}, home: homeDir{variable: "COPILOT_HOME", standard: ".copilot"}, project: ".github",
 			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) ([]target, error) {
-				return []target{{path: filepath.Join(dir, "hooks", "tenterhook.json"), own: eventsFile(e.Program, a, copilots, `{"version":1,"hooks":{}}`)}}, nil
+				return []target{{path: filepath.Join(dir, "hooks", "tenterhook.json"), own: eventsFile(e.bridgeCall(), a, copilots, `{"version":1,"hooks":{}}`)}}, nil
 			},
 		},
 		"qwen": {
@@ -151,20 +162,20 @@ func init() { // the functions refer to the table
 		"opencode": {
 			clients: []string{"opencode"}, home: homeDir{variable: "XDG_CONFIG_HOME", below: "opencode", standard: ".config/opencode"}, project: ".opencode",
 			targets: func(e Env, _ *bridge.Agent, _ Scope, dir string) ([]target, error) {
-				return []target{{path: filepath.Join(dir, "plugin", "tenterhook.js"), own: naming(opencodePlugin, e.Program)}}, nil
+				return []target{{path: filepath.Join(dir, "plugin", "tenterhook.js"), own: e.naming(opencodePlugin)}}, nil
 			},
 		},
 		"pi": {
 			clients: []string{"pi"}, home: homeDir{variable: "PI_CODING_AGENT_DIR", standard: ".pi/agent", tilde: true}, project: ".pi",
 			targets: func(e Env, _ *bridge.Agent, _ Scope, dir string) ([]target, error) {
-				return []target{{path: filepath.Join(dir, "extensions", "tenterhook.ts"), own: naming(piExtension, e.Program)}}, nil
+				return []target{{path: filepath.Join(dir, "extensions", "tenterhook.ts"), own: e.naming(piExtension)}}, nil
 			},
 		},
 		"cline": {
 			clients: []string{"cline"}, home: homeDir{standard: ".cline"}, project: ".clinerules",
 			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) (list []target, err error) {
 				for _, event := range a.Events() {
-					list = append(list, target{path: filepath.Join(dir, "hooks", event), exec: true, own: []byte("#!/bin/sh\n" + guardLine(e.Program, a, event) + "\n")})
+					list = append(list, target{path: filepath.Join(dir, "hooks", event), exec: true, own: []byte("#!/bin/sh\n" + guardLine(e.bridgeCall(), a, event) + "\n")})
 				}
 				return list, nil
 			},
@@ -184,7 +195,7 @@ func init() { // the functions refer to the table
 		"vscode": {
 			clients: []string{"code"}, project: ".github",
 			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) ([]target, error) {
-				return []target{{path: filepath.Join(dir, "hooks", "tenterhook-vscode.json"), own: eventsFile(e.Program, a, grouped, `{"hooks":{}}`)}}, nil
+				return []target{{path: filepath.Join(dir, "hooks", "tenterhook-vscode.json"), own: eventsFile(e.bridgeCall(), a, grouped, `{"hooks":{}}`)}}, nil
 			},
 		},
 		"kiro": {
@@ -201,7 +212,7 @@ func geminiTargets(e Env, a *bridge.Agent, s Scope, dir string) ([]target, error
 	extension := filepath.Join(dir, "extensions", "tenterhook")
 	return []target{
 		{path: filepath.Join(extension, "gemini-extension.json"), own: []byte("{\n  \"name\": \"tenterhook\",\n  \"version\": \"1.0.0\"\n}\n")},
-		{path: filepath.Join(extension, "hooks", "hooks.json"), own: eventsFile(e.Program, a, grouped, `{"hooks":{}}`)},
+		{path: filepath.Join(extension, "hooks", "hooks.json"), own: eventsFile(e.bridgeCall(), a, grouped, `{"hooks":{}}`)},
 	}, nil
 }
 
@@ -229,13 +240,13 @@ func claudeManaged() string {
 }
 
 // eventsFile is the content of a file of our own that holds all entries.
-func eventsFile(program string, a *bridge.Agent, s shape, skeleton string) []byte {
+func eventsFile(bridgeCall string, a *bridge.Agent, s shape, skeleton string) []byte {
 	d, err := readDocument("", []byte(skeleton), syntax{})
 	if err != nil {
 		return nil
 	}
 	d.flat = false
-	if err := d.addEntries([]string{"hooks"}, a.Events(), func(event string) string { return s.element(program, a, event) }); err != nil {
+	if err := d.addEntries([]string{"hooks"}, a.Events(), func(event string) string { return s.element(bridgeCall, a, event) }); err != nil {
 		return nil
 	}
 	return append(d.bytes(), '\n')

@@ -11,7 +11,8 @@ var opencodePlugin []byte
 //go:embed plugins/pi.ts
 var piExtension []byte
 
-// naming puts the bridge's path into a plugin, as a string of its language.
-func naming(plugin []byte, program string) []byte {
-	return bytes.ReplaceAll(plugin, []byte(`"@PROGRAM@"`), []byte(compact(program)))
+// naming puts the bridge's path and arguments into a plugin, in its language.
+func (e Env) naming(plugin []byte) []byte {
+	plugin = bytes.ReplaceAll(plugin, []byte(`"@PROGRAM@"`), []byte(compact(e.Program)))
+	return bytes.ReplaceAll(plugin, []byte(`["@ARGS@"]`), []byte(compact(e.bridgeArgs())))
 }

@@ -54,7 +54,7 @@ func (e Env) clientVersion(program string) string {
 // Verify says what keeps the entries of an agent from being in effect, without
 // running a session. No diagnostic means that nothing was found.
 func (e Env) Verify(s State, scope Scope) []hook.Diagnostic {
-	v := &verifier{Env: e, agent: s.Agent}
+	v := &verifier{Env: e.in(scope), agent: s.Agent}
 	v.entries(scope)
 	v.switches(scope)
 	if state, err := e.TrustState(s.Agent, scope); err != nil {
@@ -116,7 +116,7 @@ func (v *verifier) sharedEntries(c *Change, again string) {
 	}
 	before := len(v.found)
 	for _, event := range v.agent.Events() {
-		want := c.target.shape.element(v.Program, v.agent, event)
+		want := c.target.shape.element(v.bridgeCall(), v.agent, event)
 		list := d.at(append(slices.Clone(c.target.keys), event)...)
 		found, changed := 0, 0
 		if list != nil {

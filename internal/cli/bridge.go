@@ -12,7 +12,8 @@ import (
 )
 
 func (a *app) bridgeCommand() *cobra.Command {
-	return &cobra.Command{
+	var where []string
+	cmd := &cobra.Command{
 		Use:   "bridge AGENT EVENT",
 		Short: "Answer a hook call of an agent in this process, without a daemon",
 		Long: "Reads the payload that an agent gives its hooks on stdin, asks the hooks, and answers\n" +
@@ -22,7 +23,7 @@ func (a *app) bridgeCommand() *cobra.Command {
 		Example: "  tenterhook bridge claude PreToolUse < payload.json",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			call := &client.Call{Agent: args[0], Event: args[1], Env: os.Environ(), Umask: client.Umask(), Began: time.Now()}
+			call := &client.Call{Agent: args[0], Event: args[1], Env: os.Environ(), Umask: client.Umask(), Began: time.Now(), Where: where}
 			call.Dir, _ = os.Getwd()
 			answer := client.Answer{}
 			var err error
@@ -37,4 +38,6 @@ func (a *app) bridgeCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringArrayVar(&where, "env", nil, "where the operator's hooks are, as in HOME=/home/me, whatever the environment says")
+	return cmd
 }

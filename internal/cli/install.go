@@ -17,6 +17,7 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/agents"
+	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -123,7 +124,7 @@ func (a *app) agentEnv() (agents.Env, error) {
 		state = discovery.DefaultStateDir()
 	}
 	return agents.Env{Getenv: os.Getenv, Home: home, Project: project, StateDir: state,
-		Program: filepath.Join(filepath.Dir(exe), "tenterhook-bridge")}, nil
+		Program: filepath.Join(filepath.Dir(exe), "tenterhook-bridge"), Where: daemon.Where(os.Environ())}, nil
 }
 
 // agentsNamed are the agents of the arguments, or without any those that fit.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/internal/protect"
 )
@@ -32,25 +31,10 @@ func (a *app) refuseAgents(cmd *cobra.Command, _ []string) error {
 	if !changes {
 		return nil
 	}
-	agent := daemon.StartedBy(os.Environ())
-	if agent == "" || a.unprotected(cmd) {
+	agent := daemon.StartedBy(cmd.Context(), os.Environ())
+	if agent == "" {
 		return nil
 	}
 	return &located{code: "refused", message: fmt.Sprintf("%s is refused: an agent (%s) started it, and agents must not change their own guards", path, agent),
 		hint: "run it in a terminal of your own"}
-}
-
-// unprotected reports whether the operator switched self-protection off.
-func (a *app) unprotected(cmd *cobra.Command) bool {
-	reg, err := a.open(cmd.Context())
-	if err != nil {
-		return false
-	}
-	defer reg.Close()
-	for _, l := range reg.List() {
-		if l.Hook.ID == hook.ScopeManaged.String()+"/"+protect.Name {
-			return l.State == hook.StateDisabled
-		}
-	}
-	return false
 }

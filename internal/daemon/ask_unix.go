@@ -72,10 +72,7 @@ func askReset(env []string, id string) (hooks []string, err error) {
 }
 
 func ask(env []string, kind byte, fields ...[]byte) (client.Place, *client.Answer, error) {
-	place, err := Place(env)
-	if err != nil {
-		return place, nil, err
-	}
+	place := Place(env)
 	c, err := net.DialTimeout("unix", place.Socket, askWithin)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 		return place, nil, ErrNoDaemon

@@ -66,7 +66,7 @@ func breakersOf(file stored, live bool) []Breaker {
 
 // eachStore calls do with each file of the state directory.
 func eachStore(env []string, do func(*store) error) error {
-	state := placesOf(env).state
+	state := userOf(env, nil).kept
 	if state == "" {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (rs *registries) loaded() []*shared {
 // that earlier commands of the project left behind, and it leaves them behind for
 // later ones. Where nothing can be kept, it fires it all the same.
 func WithBreakers(ctx context.Context, env []string, r *registry.Registry, in hook.Input) (*hook.Outcome, error) {
-	s := openStore(registryKey{root: r.Workspace(), places: placesOf(env)})
+	s := openStore(registryKey{root: r.Workspace(), user: userOf(env, nil)})
 	s.onlyBreakers = true
 	s.restore(r) // the file is replaced whole, so reading takes no lock
 	out, err := r.Dispatch(ctx, in)

@@ -25,13 +25,21 @@ func (s *server) status() Status {
 
 // protection says whether agents are kept from changing their guards.
 func (s *server) protection() string {
-	if !protection(s.opts.Env).Active() {
+	if !s.user().protection().Active() {
 		return NothingInstalled
 	}
 	if why := s.decider.registries.unprotected(); why != "" {
 		return "off: " + why
 	}
 	return "on"
+}
+
+// user is whose directories the daemon's own environment means.
+func (s *server) user() user { return userOf(s.opts.Env, nil) }
+
+// guards reports whether an agent's operator has it kept from changing its guards.
+func (s *server) guards(agent knownAgent) bool {
+	return s.user().protection().Active() || userOf(s.opts.Env, agent.Where).protection().Active()
 }
 
 // stop ends the daemon for a person.
@@ -56,12 +64,12 @@ func (s *server) reset(c *net.UnixConn, id string, pid int) {
 // refused answers a command that an agent started: it must not change its guards.
 func (s *server) refused(c *net.UnixConn, pid int, what string) bool {
 	agent, ok := s.decider.agents.below(ancestry.Of(pid))
-	if !ok || !protection(s.opts.Env).Active() {
+	if !ok || !s.guards(agent) {
 		return false
 	}
-	s.log.Warn("refused for an agent: to "+what+" its guards", "agent", agent, "pid", pid)
+	s.log.Warn("refused for an agent: to "+what+" its guards", "agent", agent.Agent, "pid", pid)
 	s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{1}, nil,
-		[]byte("the command was started by an agent ("+agent+"), which must not "+what+" its guards: run it in a terminal of your own")))
+		[]byte("the command was started by an agent ("+agent.Agent+"), which must not "+what+" its guards: run it in a terminal of your own")))
 	return true
 }
 

@@ -160,7 +160,7 @@ func TestAnotherProgramInTheDaemonsPlaceIsReplaced(t *testing.T) {
 		t.Skip("a peer's program is not known here")
 	}
 	u := newUser(t, guard)
-	old := &user{t: t, bin: t.TempDir(), home: u.home, work: u.work, env: u.env}
+	old := &user{t: t, bin: t.TempDir(), home: u.home, work: u.work, env: u.env, used: u.used}
 	for _, name := range []string{"tenterhook", "tenterhook-bridge"} {
 		text, err := os.ReadFile(filepath.Join(bin, name))
 		if err != nil {
@@ -196,7 +196,7 @@ on_failure = "block"
 +++
 `+guard)
 	out := filepath.Join(u.work, "started")
-	old := &user{t: t, bin: t.TempDir(), home: u.home, work: u.work, env: u.env}
+	old := &user{t: t, bin: t.TempDir(), home: u.home, work: u.work, env: u.env, used: u.used}
 	for _, name := range []string{"tenterhook", "tenterhook-bridge"} {
 		text, err := os.ReadFile(filepath.Join(bin, name))
 		if err != nil {

@@ -91,8 +91,9 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 // one outcome.
 func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client.Call, in hook.Input, s *session, from Caller) (*hook.Outcome, error) {
 	return d.flights.join(ctx, eventOf(agent, call, in), func() (*hook.Outcome, error) {
-		env, places := withoutSwitches(call.Env), placesOf(call.Env)
-		reg, err := d.registries.get(ctx, agent.Name, s.rootFor(in, call.Dir, places), places, env)
+		u := userOf(call.Env, call.Where)
+		env := u.environ(call.Env)
+		reg, err := d.registries.get(ctx, agent.Name, s.rootFor(in, call.Dir, u), u, env, Place(call.Env).Dir)
 		if err != nil {
 			return nil, err
 		}

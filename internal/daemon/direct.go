@@ -19,17 +19,14 @@ func Direct(ctx context.Context, call *client.Call) (answer client.Answer) {
 		}
 	}()
 	call.Patience = closed.Deadline(call.Agent, call.Event) - time.Since(call.Began)
-	place, err := Place(call.Env)
-	if err != nil {
-		return Undecided(call, err.Error())
-	}
+	place := Place(call.Env)
 	log, _ := OpenLog(call.Env, 0)
 	defer log.Close()
 	d := NewDecider(log.Logger, place)
 	d.alone = true
 	chain := ancestry.Of(os.Getpid())
 	if agent, ok := ancestry.Agent(chain); ok && place.Make() == nil {
-		d.agents.note(call.Agent, agent, lookup(call.Env, "PATH"))
+		d.agents.note(call.Agent, agent, lookup(call.Env, "PATH"), userOf(call.Env, call.Where))
 	}
 	answer = d.Decide(ctx, call, Caller{Within: within(call.Env, chain)})
 	_ = d.Close()

@@ -21,7 +21,7 @@ type Log struct {
 // the Log is usable, and silent.
 func OpenLog(env []string, level slog.Level) (*Log, error) {
 	quiet := &Log{Logger: slog.New(slog.DiscardHandler), file: &logFile{}}
-	dir := placesOf(env).state
+	dir := userOf(env, nil).state
 	if dir == "" {
 		return quiet, fmt.Errorf("open the log: HOME names no directory: set HOME")
 	}

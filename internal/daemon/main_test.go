@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -21,8 +22,9 @@ import (
 	"github.com/tenterhook/tenterhook/internal/daemon"
 )
 
-// bin holds the built programs, side by side as they are installed.
-var bin string
+// bin holds the built programs, side by side as they are installed. account is
+// what they take for the account's home directory: in most tests it is not there.
+var bin, account string
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -31,8 +33,8 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
-		bin = dir
-		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", dir+"/", "../../cmd/tenterhook", "../../cmd/tenterhook-bridge")
+		bin, account = dir, filepath.Join(dir, "account")
+		build := exec.Command("go", "build", "-ldflags", "-s -w -X github.com/tenterhook/tenterhook/internal/account.home="+account, "-o", dir+"/", "../../cmd/tenterhook", "../../cmd/tenterhook-bridge")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 			return 1
@@ -48,19 +50,27 @@ type user struct {
 	home string
 	work string // the project
 	env  []string
+	used map[string][]string // environments of calls, by the place of their daemons
 }
 
 // newUser makes a user whose home and project hold the files of a txtar archive,
-// below home/ and work/. Files that end in .sh can be executed.
+// below home/ and work/. Files that end in .sh can be executed. Those below
+// account/ are the account's own.
 func newUser(t testing.TB, archive string) *user {
 	t.Helper()
 	root := t.TempDir()
 	u := &user{t: t, bin: bin, home: filepath.Join(root, "home"), work: filepath.Join(root, "work")}
+	u.used = make(map[string][]string)
 	u.env = []string{"HOME=" + u.home, "PATH=" + os.Getenv("PATH"), "LANG=C"}
 	u.mkdir(u.home, filepath.Join(u.work, ".git"))
 	for _, f := range txtar.Parse([]byte(archive)).Files {
-		u.write(filepath.Join(root, f.Name), string(f.Data))
+		dir := root
+		if strings.HasPrefix(f.Name, "account/") {
+			dir = bin
+		}
+		u.write(filepath.Join(dir, f.Name), string(f.Data))
 	}
+	t.Cleanup(func() { _ = os.RemoveAll(account) })
 	t.Cleanup(u.end)
 	return u
 }
@@ -91,11 +101,14 @@ func (u *user) read(path string) string {
 	return string(data)
 }
 
-// end ends the user's daemon, and fails the test if it does not go.
+// end ends the user's daemons, and fails the test if one does not go.
 func (u *user) end() {
-	if s, err := daemon.Ask(u.env); err == nil {
-		_ = syscall.Kill(s.PID, syscall.SIGTERM)
-		u.gone(s.PID)
+	u.used[daemon.Place(u.env).Dir] = u.env
+	for _, env := range u.used {
+		if s, err := daemon.Ask(env); err == nil {
+			_ = syscall.Kill(s.PID, syscall.SIGTERM)
+			u.gone(s.PID)
+		}
 	}
 }
 
@@ -124,6 +137,8 @@ func until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+var usedPlaces sync.Mutex // guards user.used, which copies of a user share
+
 // reply is how a program ended.
 type reply struct {
 	code           int
@@ -137,6 +152,11 @@ func (u *user) run(stdin string, env []string, program string, args ...string) r
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	cmd.Dir, cmd.Env = u.work, append(append([]string{}, u.env...), env...)
+	if len(env) > 0 {
+		usedPlaces.Lock()
+		u.used[daemon.Place(cmd.Env).Dir] = cmd.Env
+		usedPlaces.Unlock()
+	}
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -216,3 +236,5 @@ command = "echo not here >&2; exit 2"
 on_failure = "block"
 +++
 `
+
+func exists(path string) bool { _, err := os.Lstat(path); return err == nil }

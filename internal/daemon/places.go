@@ -3,15 +3,17 @@ package daemon
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/account"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
 	"github.com/tenterhook/tenterhook/internal/protect"
 )
 
-// places are the directories that a caller's environment means, as the command
-// would find them there.
+// places are the directories that an environment means, as the command would
+// find them there.
 type places struct {
 	home, config, data, state string // "" = the environment names none
 }
@@ -20,21 +22,138 @@ type places struct {
 func placesOf(env []string) places {
 	p := places{home: lookup(env, "HOME")}
 	if !filepath.IsAbs(p.home) {
-		p.home, _ = os.UserHomeDir()
+		p.home = account.Home()
 	}
-	under := func(variable string, standard ...string) string {
+	under := func(variable string) string {
 		if dir := lookup(env, variable); filepath.IsAbs(dir) {
 			return filepath.Join(dir, "tenterhook")
 		}
 		if p.home == "" {
 			return ""
 		}
-		return filepath.Join(append(append([]string{p.home}, standard...), "tenterhook")...)
+		return filepath.Join(p.home, standard[variable], "tenterhook")
 	}
-	p.config = under("XDG_CONFIG_HOME", ".config")
-	p.data = under("XDG_DATA_HOME", ".local", "share")
-	p.state = under("XDG_STATE_HOME", ".local", "state")
+	p.config, p.data, p.state = under("XDG_CONFIG_HOME"), under("XDG_DATA_HOME"), under("XDG_STATE_HOME")
 	return p
+}
+
+// standard is where the directories of variables are, below the home directory.
+var standard = map[string]string{"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state"}
+
+// accountPlaces are the standard directories of this user's account, zero if it
+// has no home directory.
+func accountPlaces() places {
+	if account.Home() == "" {
+		return places{}
+	}
+	return placesOf([]string{"HOME=" + account.Home()})
+}
+
+// inUse reports whether an operator keeps anything there that decides: hooks,
+// entries, approvals, or hooks that are switched off.
+func (p places) inUse() bool {
+	return p.home != "" && slices.ContainsFunc([]string{p.config, filepath.Join(p.state, "agents"),
+		filepath.Join(p.state, "approvals.json"), filepath.Join(p.state, "disabled.json")}, exists)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// variables are the environment in which the command finds these places.
+func (p places) variables() []string {
+	env := []string{"HOME=" + p.home}
+	for _, v := range []struct{ name, dir string }{{"XDG_CONFIG_HOME", p.config}, {"XDG_DATA_HOME", p.data}, {"XDG_STATE_HOME", p.state}} {
+		if dir := filepath.Dir(v.dir); dir != filepath.Join(p.home, standard[v.name]) {
+			env = append(env, v.name+"="+dir)
+		}
+	}
+	return env
+}
+
+// Where is what an entry must say of an environment for its calls to find the
+// operator's hooks wherever the agent's environment points; nil = nothing, they
+// are where the account's are.
+func Where(env []string) []string {
+	p := placesOf(env)
+	if p == accountPlaces() || p.home == "" {
+		return nil
+	}
+	return p.variables()
+}
+
+// user is whose hooks judge a call. The environment of an agent may be another's
+// work, a project's for one: what the operator's entry says counts, and else the
+// account's own directories wherever they are in use. What the environment says
+// beside that adds guards and takes nothing away.
+type user struct {
+	places           // settings, approvals and the journal
+	others [2]places // whose guards count as well; zero = none
+	caller string    // the home directory that the call's environment names
+	kept   string    // the state directory for what sessions leave behind
+}
+
+// userOf finds the user of a call with an environment, by an entry that says
+// where the operator's directories are.
+func userOf(env, where []string) user {
+	caller, own := placesOf(env), accountPlaces()
+	if len(where) == 0 && caller == own {
+		return user{places: caller, caller: caller.home, kept: caller.state}
+	}
+	var all []places // the first is the one to obey
+	if len(where) > 0 {
+		all = append(all, placesOf(where))
+	}
+	used := own.inUse()
+	if used {
+		all = append(all, own)
+	}
+	all = append(all, caller)
+	u := user{places: all[0], caller: caller.home, kept: all[0].state}
+	if len(where) == 0 && (used || caller.home == own.home) {
+		u.kept = own.state
+	}
+	others := u.others[:0]
+	for _, p := range all[1:] {
+		if p != u.places && !slices.Contains(others, p) && exists(p.config) {
+			others = append(others, p)
+		}
+	}
+	return u
+}
+
+// environ is the environment of a call's hooks. HOME and the XDG_ variables are
+// those of the user's own directories, since hooks look there for theirs.
+func (u user) environ(env []string) []string {
+	hooks := make([]string, 0, len(env)+4)
+	same := placesOf(env) == u.places && lookup(env, "HOME") == u.home
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.Contains(switches, name) || !same && (name == "HOME" || standard[name] != "") {
+			continue
+		}
+		hooks = append(hooks, kv)
+	}
+	if !same && u.home != "" {
+		hooks = append(hooks, u.variables()...)
+	}
+	return hooks
+}
+
+// switches are variables that switch hooks off. An agent's project can set its
+// environment, so a bridged call does not obey them.
+var switches = []string{"TENTERHOOK_NO_HOOKS", "CALIBAN_NO_HOOKS"}
+
+// homes are the directories that ~ may mean, besides the user's own.
+func (u user) homes() []string {
+	var list []string
+	for _, home := range []string{u.others[0].home, u.others[1].home, u.caller} {
+		if home != "" && home != u.home && !slices.Contains(list, home) {
+			list = append(list, home)
+		}
+	}
+	return list
 }
 
 func lookup(env []string, name string) string {
@@ -46,26 +165,28 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// protection is what an environment's agents must not change.
-func protection(env []string) *protect.Protection {
-	p := placesOf(env)
-	dirs := protect.Dirs{Home: p.home, Config: p.config, Data: p.data, State: p.state}
-	if place, err := Place(env); err == nil {
-		dirs.Run = place.Dir
+// protection is what the user's agents must not change. run are the directories
+// of daemons.
+func (u user) protection(run ...string) *protect.Protection {
+	var dirs []protect.Dirs
+	for _, p := range append([]places{u.places}, u.others[:]...) {
+		if p.home != "" {
+			dirs = append(dirs, protect.Dirs{Home: p.home, Config: p.config, Data: p.data, State: p.state})
+		}
 	}
-	return protect.New(dirs)
+	return protect.New(append(run, u.kept), u.homes(), dirs...)
 }
 
 // Guards are the hooks that protect what is installed, for a registry of an
 // environment; none if nothing is.
 func Guards(env []string) []*hook.Hook {
-	if p := protection(env); p.Active() {
+	if p := userOf(env, nil).protection(Place(env).Dir); p.Active() {
 		return []*hook.Hook{p.Guard()}
 	}
 	return nil
 }
 
 // Place is where the daemon of an environment is found.
-func Place(env []string) (client.Place, error) {
+func Place(env []string) client.Place {
 	return client.Find(func(name string) string { return lookup(env, name) })
 }

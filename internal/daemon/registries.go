@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,7 +36,7 @@ type registries struct {
 
 type registryKey struct {
 	agent, root string
-	places      places
+	user
 }
 
 // shared is a registry that calls use.
@@ -61,8 +60,8 @@ func (rs *registries) init(d *Decider) { rs.d, rs.open = d, make(map[registryKey
 
 // get returns an open registry. The caller releases it. What a registry starts to
 // stay, such as plugins, has the environment of the call that opened it.
-func (rs *registries) get(ctx context.Context, agent, root string, p places, env []string) (*shared, error) {
-	key := registryKey{agent, root, p}
+func (rs *registries) get(ctx context.Context, agent, root string, u user, env []string, run string) (*shared, error) {
+	key := registryKey{agent, root, u}
 	rs.mu.Lock()
 	if rs.closed {
 		rs.mu.Unlock()
@@ -79,7 +78,7 @@ func (rs *registries) get(ctx context.Context, agent, root string, p places, env
 	rs.trim()
 	rs.mu.Unlock()
 	if first {
-		s.start(env)
+		s.start(env, run)
 	}
 	select {
 	case <-s.ready:
@@ -95,12 +94,12 @@ func (rs *registries) get(ctx context.Context, agent, root string, p places, env
 }
 
 // start opens the registry. One that fails is not kept: the next call tries again.
-func (s *shared) start(env []string) {
+func (s *shared) start(env []string, run string) {
 	defer close(s.ready)
 	s.err = errors.New("opening the registry failed")
 	s.started.Store(time.Now().UnixNano())
-	opts := s.rs.d.options(s.key, env)
-	if s.key.places.state != "" {
+	opts := s.rs.d.options(s.key, env, run)
+	if s.key.state != "" {
 		s.to = s.rs.d.recorders.get(s.key.places, env)
 		opts.Recorder = s.to
 	}
@@ -214,10 +213,11 @@ func (rs *registries) unprotected() string {
 		default:
 			continue
 		}
-		for _, l := range s.List() {
-			if l.Hook.ID == protectionID && l.State == hook.StateDisabled {
-				return l.Why
-			}
+		if s.Registry == nil {
+			continue
+		}
+		if why := switchedOff(s.Registry); why != "" {
+			return why
 		}
 	}
 	return ""
@@ -238,28 +238,17 @@ func (rs *registries) close() error {
 
 // options are how a registry is opened: with the directories of the caller, and
 // without what only a process of its own may take from its environment.
-func (d *Decider) options(key registryKey, env []string) registry.Options {
-	p := key.places
-	opts := registry.Options{Workspace: key.root, UserDir: p.config, StateDir: p.state, Logger: d.log, Env: env}
-	if p.data != "" {
-		opts.PluginsDir = filepath.Join(p.data, "plugins")
+func (d *Decider) options(key registryKey, env []string, run string) registry.Options {
+	opts := registry.Options{Workspace: key.root, UserDir: key.config, StateDir: key.state, Logger: d.log, Env: env, Homes: key.homes()}
+	if key.data != "" {
+		opts.PluginsDir = filepath.Join(key.data, "plugins")
 	}
-	opts.Guards = []*hook.Hook{protection(env).Guard()}
-	opts.OnAsync = func(a registry.AsyncResult) { d.deliver(key.agent, a) }
-	return opts
-}
-
-// switches are variables that switch hooks off. An agent's project can set its
-// environment, so a bridged call does not obey them.
-var switches = []string{"TENTERHOOK_NO_HOOKS", "CALIBAN_NO_HOOKS"}
-
-// withoutSwitches is an environment without what switches hooks off.
-func withoutSwitches(env []string) []string {
-	kept := make([]string, 0, len(env))
-	for _, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(switches, name) {
-			kept = append(kept, kv)
+	for _, p := range key.others {
+		if p.home != "" && !inside(p.config, key.root) { // a project's own need an approval
+			opts.GuardDirs = append(opts.GuardDirs, p.config)
 		}
 	}
-	return kept
+	opts.Guards = []*hook.Hook{key.protection(run).Guard()}
+	opts.OnAsync = func(a registry.AsyncResult) { d.deliver(key.agent, a) }
+	return opts
 }

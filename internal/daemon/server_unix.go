@@ -84,10 +84,7 @@ func Run(ctx context.Context, opts Options) error {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &server{opts: opts, log: opts.Logger, began: time.Now(), places: make(chan struct{}, maxCalls), drained: make(chan struct{})}
-	var err error
-	if s.place, err = Place(opts.Env); err != nil {
-		return err
-	}
+	s.place = Place(opts.Env)
 	if program, err := os.Executable(); err == nil {
 		s.stamp = client.Stamp(program)
 	}
@@ -104,7 +101,7 @@ func Run(ctx context.Context, opts Options) error {
 	}
 	s.accept()
 	s.open.Wait()
-	err = s.decider.Close()
+	err := s.decider.Close()
 	s.log.Info("daemon ended", "why", s.why, "calls", s.calls.Load(), "undecided", s.failed.Load())
 	return err
 }
@@ -343,6 +340,6 @@ func (s *server) peer(c *net.UnixConn) (uid, pid int, err error) {
 // meet notes which agent a call came from.
 func (s *server) meet(call *client.Call, chain []ancestry.Process) {
 	if agent, ok := ancestry.Agent(chain); ok {
-		s.decider.agents.note(call.Agent, agent, lookup(call.Env, "PATH"))
+		s.decider.agents.note(call.Agent, agent, lookup(call.Env, "PATH"), userOf(call.Env, call.Where))
 	}
 }

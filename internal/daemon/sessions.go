@@ -73,11 +73,11 @@ func (ss *sessions) count() int {
 
 // rootFor is the workspace of a call. A session keeps the one that it began in:
 // an agent that moves into another project takes its guards along.
-func (s *session) rootFor(in hook.Input, dir string, p places) string {
+func (s *session) rootFor(in hook.Input, dir string, u user) string {
 	if in.Common().Cwd != "" && !filepath.IsAbs(dir) {
 		dir = in.Common().Cwd
 	}
-	root := projectRoot(dir, p.home)
+	root := projectRoot(dir, u.home)
 	if s.key.id == "" {
 		return root
 	}

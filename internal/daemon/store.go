@@ -28,11 +28,11 @@ type store struct {
 }
 
 func openStore(key registryKey) *store {
-	if key.places.state == "" {
+	if key.kept == "" {
 		return &store{}
 	}
 	name := sha256.Sum256([]byte(key.agent + "\x00" + key.root))
-	return &store{path: filepath.Join(storeDir(key.places.state), fmt.Sprintf("%x.json", name[:12])), agent: key.agent, root: key.root}
+	return &store{path: filepath.Join(storeDir(key.kept), fmt.Sprintf("%x.json", name[:12])), agent: key.agent, root: key.root}
 }
 
 func storeDir(state string) string { return filepath.Join(state, "sessions") }
@@ -58,13 +58,21 @@ func (s *store) write(file stored) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := os.CreateTemp(filepath.Dir(s.path), ".state-*")
+	return writeFile(s.path, data)
+}
+
+// writeFile replaces a file of the user's own at once, and makes its directory.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	fresh, err := os.CreateTemp(filepath.Dir(path), ".state-*")
 	if err != nil {
 		return err
 	}
 	_, err = fresh.Write(data)
 	if err = errors.Join(err, fresh.Close()); err == nil {
-		err = os.Rename(fresh.Name(), s.path)
+		err = os.Rename(fresh.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(fresh.Name())
@@ -103,9 +111,6 @@ func (s *store) save(r *registry.Registry) error {
 	now := s.stateOf(r)
 	if reflect.DeepEqual(now, s.last) {
 		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return err
 	}
 	file := s.read()
 	file.Agent, file.Workspace = s.agent, s.root

@@ -21,21 +21,31 @@ const Name = "self-protection"
 
 // Dirs are a user's directories of tenterhook. An empty one is none.
 type Dirs struct {
-	Home                     string
-	Config, Data, State, Run string
+	Home                string
+	Config, Data, State string
 }
 
 // Protection is what agents must not change. It is safe for concurrent use.
 type Protection struct {
-	dirs Dirs
+	dirs  []Dirs
+	more  []string
+	homes []string // what ~ may mean
 
-	mu    sync.Mutex // guards all below
-	stamp time.Time  // of the directory of receipts, as it was read
-	rules *rules     // nil = nothing is installed
+	mu     sync.Mutex  // guards all below
+	stamps []time.Time // of the directories of receipts, as they were read
+	rules  *rules      // nil = nothing is installed
 }
 
-// New returns the protection of a user.
-func New(d Dirs) *Protection { return &Protection{dirs: d} }
+// New returns the protection of a user with the directories dirs, of the more
+// directories that are tenterhook's own. ~ may mean each of homes, too.
+func New(more, homes []string, dirs ...Dirs) *Protection {
+	p := &Protection{dirs: dirs, more: more}
+	for _, d := range dirs {
+		p.homes = append(p.homes, d.Home)
+	}
+	p.homes = append(p.homes, homes...)
+	return p
+}
 
 // Active reports whether tenterhook is installed into any agent.
 func (p *Protection) Active() bool { return p.current() != nil }
@@ -51,37 +61,45 @@ func (p *Protection) Guard() *hook.Hook {
 			if !ok || r == nil {
 				return nil, nil
 			}
-			why := r.judge(&match.Call{ToolName: in.ToolName, ToolInput: in.ToolInput, Cwd: c.Dir, Workspace: c.ProjectDir, Home: p.dirs.Home})
-			if why == "" {
-				return nil, nil
+			for _, home := range p.homes {
+				why := r.judge(&match.Call{ToolName: in.ToolName, ToolInput: in.ToolInput, Cwd: c.Dir, Workspace: c.ProjectDir, Home: home})
+				if why != "" {
+					return &hook.Output{Verdict: hook.Deny, Reason: "An agent must not change its own guards: " + why +
+						". If this has to be done, ask a person to do it in a terminal of their own."}, nil
+				}
 			}
-			return &hook.Output{Verdict: hook.Deny, Reason: "An agent must not change its own guards: " + why +
-				". If this has to be done, ask a person to do it in a terminal of their own."}, nil
+			return nil, nil
 		}),
 	}
 }
 
 // current reads the receipts again if there are others by now.
 func (p *Protection) current() *rules {
-	if p.dirs.State == "" {
-		return nil
+	stamps := make([]time.Time, len(p.dirs))
+	for i, d := range p.dirs {
+		if info, err := os.Stat(d.receipts()); err == nil {
+			stamps[i] = info.ModTime()
+		}
 	}
-	dir := filepath.Join(p.dirs.State, "agents")
-	info, err := os.Stat(dir)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil {
-		p.rules = nil
-		return nil
+	if p.stamps != nil && slices.EqualFunc(stamps, p.stamps, time.Time.Equal) {
+		return p.rules
 	}
-	if p.stamp.IsZero() || !info.ModTime().Equal(p.stamp) {
-		p.stamp, p.rules = info.ModTime(), nil
-		if files, programs := receipts(dir); len(programs) > 0 {
-			p.rules = newRules(p.dirs, files, programs)
-		}
+	p.stamps, p.rules = stamps, nil
+	var files, programs []string
+	for _, d := range p.dirs {
+		f, of := receipts(d.receipts())
+		files, programs = append(files, f...), append(programs, of...)
+	}
+	if len(programs) > 0 {
+		p.rules = newRules(p.dirs, append(files, p.more...), programs)
 	}
 	return p.rules
 }
+
+// receipts is the directory that 'tenterhook install' leaves its receipts in.
+func (d Dirs) receipts() string { return filepath.Join(d.State, "agents") }
 
 // receipts returns the agents' files that hold our entries, and our programs.
 func receipts(dir string) (files, programs []string) {
@@ -128,13 +146,13 @@ type rules struct {
 	commands *match.Rules
 }
 
-func newRules(d Dirs, files, programs []string) *rules {
+func newRules(dirs []Dirs, files, programs []string) *rules {
 	protected := append(slices.Clone(files), programs...)
-	for _, dir := range []string{d.Config, d.Data, d.State, d.Run, discovery.DefaultManagedDir()} {
-		if dir != "" {
-			protected = append(protected, dir)
-		}
+	protected = append(protected, discovery.DefaultManagedDir())
+	for _, d := range dirs {
+		protected = append(protected, d.Config, d.Data, d.State)
 	}
+	protected = slices.DeleteFunc(compact(protected), func(path string) bool { return path == "" })
 	var above []string
 	for _, path := range protected {
 		for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {

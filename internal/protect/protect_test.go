@@ -13,8 +13,8 @@ import (
 func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 	home := t.TempDir()
 	dirs := protect.Dirs{Home: home, Config: home + "/.config/tenterhook", Data: home + "/.local/share/tenterhook",
-		State: home + "/.local/state/tenterhook", Run: home + "/.local/state/tenterhook/run"}
-	p := protect.New(dirs)
+		State: home + "/.local/state/tenterhook"}
+	p := protect.New(nil, nil, dirs)
 	settings := home + "/.claude/settings.json"
 	ask := func(tool string, input map[string]any) hook.Verdict {
 		t.Helper()

@@ -2,9 +2,10 @@
 import { execFile } from "node:child_process"
 
 const program = "@PROGRAM@"
+const args = ["@ARGS@"]
 
 const ask = (event, payload) => new Promise((done, fail) => {
-  const child = execFile(program, ["opencode", event], { timeout: 625000, maxBuffer: 1 << 26 }, (err, out, said) => {
+  const child = execFile(program, [...args, "opencode", event], { timeout: 625000, maxBuffer: 1 << 26 }, (err, out, said) => {
     if (err) return fail(new Error("tenterhook could not decide: " + (said.trim() || err.message)))
     try { done(out.trim() ? JSON.parse(out) : {}) } catch (e) { fail(new Error("tenterhook could not decide: " + e.message)) }
   })

@@ -2,9 +2,10 @@
 import { execFile } from "node:child_process"
 
 const program = "@PROGRAM@"
+const args: string[] = ["@ARGS@"]
 
 const ask = (event: string, payload: any): Promise<any> => new Promise((done, fail) => {
-  const child = execFile(program, ["pi", event], { timeout: 625000, maxBuffer: 1 << 26 }, (err: any, out: string, said: string) => {
+  const child = execFile(program, [...args, "pi", event], { timeout: 625000, maxBuffer: 1 << 26 }, (err: any, out: string, said: string) => {
     if (err) return fail(new Error("tenterhook could not decide: " + (said.trim() || err.message)))
     try { done(out.trim() ? JSON.parse(out) : {}) } catch (e: any) { fail(new Error("tenterhook could not decide: " + e.message)) }
   })

@@ -26,7 +26,7 @@ const MaxFrame = 64 << 20
 const headerSize = 8
 
 // protocol is the version of the frames.
-const protocol = 1
+const protocol = 2
 
 // ErrFrame is the error of bytes that are no frame of this protocol.
 var ErrFrame = errors.New("not a frame of this protocol")
@@ -83,10 +83,13 @@ type Call struct {
 	Patience     time.Duration // how long the caller waits for the answer
 	Program      string        // which tenterhook the caller would start: see [Stamp]
 	Began        time.Time     // when the caller was started
+	// Where is what the entry says of where the operator's hooks are, as
+	// "HOME=/home/me"; empty = where the account's are.
+	Where []string
 }
 
 // callFields is how many fields the frame of a Call has.
-const callFields = 9
+const callFields = 10
 
 // Frame writes a call as a frame.
 func (c *Call) Frame() []byte {
@@ -94,7 +97,7 @@ func (c *Call) Frame() []byte {
 	size := headerSize + 4*callFields + len(c.Stdin) + len(env) + 512
 	return AppendFrame(make([]byte, 0, size), KindCall, []byte(c.Agent), []byte(c.Event), c.Stdin, []byte(env),
 		[]byte(c.Dir), strconv.AppendInt(nil, int64(c.Umask), 10), strconv.AppendInt(nil, c.Patience.Milliseconds(), 10), []byte(c.Program),
-		strconv.AppendInt(nil, c.Began.UnixNano(), 10))
+		strconv.AppendInt(nil, c.Began.UnixNano(), 10), []byte(strings.Join(c.Where, "\x00")))
 }
 
 // ParseCall reads the fields of a call. It shares their memory.
@@ -110,10 +113,16 @@ func ParseCall(fields [][]byte) (*Call, error) {
 	}
 	c := &Call{Agent: string(fields[0]), Event: string(fields[1]), Stdin: fields[2], Dir: string(fields[4]),
 		Umask: umask, Patience: time.Duration(patience) * time.Millisecond, Program: string(fields[7]), Began: time.Unix(0, began)}
-	if len(fields[3]) > 0 {
-		c.Env = strings.Split(string(fields[3]), "\x00")
-	}
+	c.Env, c.Where = variables(fields[3]), variables(fields[9])
 	return c, nil
+}
+
+// variables reads a list of variables, nil if it is empty.
+func variables(field []byte) []string {
+	if len(field) == 0 {
+		return nil
+	}
+	return strings.Split(string(field), "\x00")
 }
 
 // Answer is what the entry prints, and how it exits.

@@ -23,9 +23,10 @@ type Place struct {
 const maxSocket = 100
 
 // Find returns the place that an environment means: $XDG_RUNTIME_DIR/tenterhook,
-// or "run" in the state directory. getenv returns "" for what is not set.
-func Find(getenv func(string) string) (Place, error) {
-	dir := ""
+// or "run" in the state directory, or for an environment that names neither a
+// directory in /tmp. getenv returns "" for what is not set.
+func Find(getenv func(string) string) Place {
+	dir := "/tmp/tenterhook-" + strconv.Itoa(os.Getuid())
 	switch runtime, state, home := getenv("XDG_RUNTIME_DIR"), getenv("XDG_STATE_HOME"), getenv("HOME"); {
 	case filepath.IsAbs(runtime) && owned(runtime) == nil:
 		dir = filepath.Join(runtime, "tenterhook")
@@ -33,14 +34,12 @@ func Find(getenv func(string) string) (Place, error) {
 		dir = filepath.Join(state, "tenterhook", "run")
 	case filepath.IsAbs(home):
 		dir = filepath.Join(home, ".local", "state", "tenterhook", "run")
-	default:
-		return Place{}, errors.New("neither XDG_RUNTIME_DIR nor HOME names a directory: set HOME")
 	}
 	if len(dir)+len("/daemon.sock") > maxSocket {
 		dir = "/tmp/tenterhook-" + strconv.Itoa(os.Getuid()) + "-" + strconv.FormatUint(hash(dir), 36)
 	}
 	return Place{Dir: dir, Socket: filepath.Join(dir, "daemon.sock"), Lock: filepath.Join(dir, "daemon.lock"),
-		Start: filepath.Join(dir, "start.lock")}, nil
+		Start: filepath.Join(dir, "start.lock")}
 }
 
 // Make creates the directory, and refuses one that somebody else owns or can

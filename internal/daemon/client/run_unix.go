@@ -17,15 +17,17 @@ import (
 // Main answers one hook entry, "tenterhook-bridge AGENT EVENT", and ends the
 // process. It returns only to its tests' helpers: never.
 func Main(args []string) {
-	if len(args) == 3 && args[0] == "--direct" {
-		direct(args[1], args[2])
-	}
+	where, alone, args := options(args)
 	if len(args) != 2 {
-		os.Stderr.WriteString("usage: tenterhook-bridge [--direct] AGENT EVENT\n" +
-			"It hands a hook call of an agent to the tenterhook daemon; 'tenterhook install' writes the entries that run it.\n")
+		os.Stderr.WriteString("usage: tenterhook-bridge [--direct] [--env VARIABLE=VALUE]... AGENT EVENT\n" +
+			"It hands a hook call of an agent to the tenterhook daemon; 'tenterhook install' writes the entries that run it.\n" +
+			"--env says where the operator's hooks are, as in --env HOME=/home/me, whatever the agent's environment says.\n")
 		os.Exit(usageCode(args))
 	}
-	e := entry{agent: args[0], event: args[1], began: time.Now()}
+	if alone {
+		direct(where, args[0], args[1])
+	}
+	e := entry{agent: args[0], event: args[1], where: where, began: time.Now()}
 	defer func() {
 		if p := recover(); p != nil { // Go would exit with 2, which keeps an agent working at Stop
 			e.giveUp("its client failed")
@@ -35,10 +37,10 @@ func Main(args []string) {
 }
 
 // direct becomes the tenterhook beside this program, which decides alone.
-func direct(agent, event string) {
+func direct(where []string, agent, event string) {
 	program, err := sibling()
 	if err == nil {
-		err = syscall.Exec(program, []string{program, "bridge", agent, event}, os.Environ())
+		err = syscall.Exec(program, bridgeArgs(program, where, agent, event), os.Environ())
 	}
 	e := entry{agent: agent, event: event}
 	e.giveUp(err.Error())
@@ -56,6 +58,7 @@ func usageCode(args []string) int {
 // entry is one call of a hook entry.
 type entry struct {
 	agent, event string
+	where        []string
 	began        time.Time
 	deadline     time.Time
 	once         sync.Once // who answers first is who answers
@@ -73,14 +76,11 @@ func (e *entry) run() {
 	if err != nil {
 		e.giveUp(err.Error())
 	}
-	place, err := Find(os.Getenv)
-	if err == nil {
-		err = place.Make()
-	}
-	if err != nil {
+	place := Find(os.Getenv)
+	if err := place.Make(); err != nil {
 		e.giveUp("the directory of its socket cannot be used: " + err.Error())
 	}
-	call := Call{Agent: e.agent, Event: e.event, Stdin: stdin, Env: os.Environ(), Umask: Umask(), Program: Stamp(program), Began: e.began}
+	call := Call{Agent: e.agent, Event: e.event, Stdin: stdin, Env: os.Environ(), Umask: Umask(), Program: Stamp(program), Began: e.began, Where: e.where}
 	call.Dir, _ = os.Getwd()
 	answer, err := e.ask(place, program, &call)
 	if err != nil {

@@ -12,14 +12,12 @@ import (
 // Main answers one hook entry and ends the process. There is no daemon on
 // Windows: the tenterhook beside this program decides in a process of its own.
 func Main(args []string) {
-	if len(args) == 3 && args[0] == "--direct" {
-		args = args[1:]
-	}
+	where, _, args := options(args)
 	if len(args) != 2 {
 		os.Stderr.WriteString("usage: tenterhook-bridge AGENT EVENT\n")
 		os.Exit(2)
 	}
-	code, err := direct(args[0], args[1])
+	code, err := direct(where, args[0], args[1])
 	if err == nil {
 		os.Exit(code)
 	}
@@ -29,12 +27,13 @@ func Main(args []string) {
 	os.Exit(a.ExitCode)
 }
 
-func direct(agent, event string) (int, error) {
+func direct(where []string, agent, event string) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.Command(filepath.Join(filepath.Dir(self), "tenterhook.exe"), "bridge", agent, event)
+	args := bridgeArgs(filepath.Join(filepath.Dir(self), "tenterhook.exe"), where, agent, event)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	var exit *exec.ExitError

@@ -1,0 +1,25 @@
+package client
+
+// options reads the options of the bridge, which stand before agent and event.
+func options(args []string) (where []string, alone bool, rest []string) {
+	for len(args) > 0 {
+		switch {
+		case args[0] == "--direct":
+			alone, args = true, args[1:]
+		case args[0] == "--env" && len(args) > 1:
+			where, args = append(where, args[1]), args[2:]
+		default:
+			return where, alone, args
+		}
+	}
+	return where, alone, nil
+}
+
+// bridgeArgs are the arguments of a tenterhook that decides alone.
+func bridgeArgs(program string, where []string, agent, event string) []string {
+	args := []string{program, "bridge"}
+	for _, variable := range where {
+		args = append(args, "--env", variable)
+	}
+	return append(args, agent, event)
+}
