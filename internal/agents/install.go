@@ -113,7 +113,7 @@ func (e Env) targets(a *bridge.Agent, s Scope) ([]target, error) {
 	if s == Project && e.Project == e.Home {
 		return nil, errors.New("the project is your home directory, whose configuration is your own; leave out --project")
 	}
-	for _, path := range []string{dir, e.Program, e.StateDir} {
+	for _, path := range append([]string{dir, e.Program, e.StateDir}, e.Where...) {
 		if !utf8.ValidString(path) {
 			return nil, fmt.Errorf("%q is not UTF-8, which a configuration in JSON cannot hold; rename it", path)
 		}

@@ -20,8 +20,8 @@ func TestPathsWithAnyCharactersAreInstalledInto(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), name)
 			e := Env{Getenv: func(string) string { return "" }, Home: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project"),
-				StateDir: filepath.Join(dir, "state"), Program: filepath.Join(dir, "bin", "tenterhook-bridge"), Root: filepath.Join(dir, "root")}
-			write(t, e.Program, []byte("#!/bin/sh\necho \"$1 $2\"\n"))
+				StateDir: filepath.Join(dir, "state"), Program: filepath.Join(dir, "bin", "tenterhook-bridge"), Root: filepath.Join(dir, "root"), Where: []string{"HOME=" + dir}}
+			write(t, e.Program, []byte("#!/bin/sh\necho \"$*\"\n"))
 			if err := os.Chmod(e.Program, 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -49,8 +49,8 @@ func TestPathsWithAnyCharactersAreInstalledInto(t *testing.T) {
 				}
 			}
 			a := agent(t, "claude")
-			out, err := shellOutput(guardLine(e.Program, a, "PreToolUse"))
-			if err != nil || out != "claude PreToolUse\n" {
+			out, err := shellOutput(guardLine(e.bridgeCall(), a, "PreToolUse"))
+			if err != nil || out != "--env HOME="+dir+" claude PreToolUse\n" {
 				t.Errorf("the line runs %q, %v", out, err)
 			}
 		})
