@@ -51,10 +51,17 @@ func (r *configReader) named(doc *node) {
 		r.prefix = p.key
 		r.events(p.node)
 		r.prefix = ""
-		if on := p.node.at("enabled"); on != nil && on.value == false {
-			for _, h := range r.config.Hooks[before:] {
-				h.State, h.Why = hook.StateDisabled, "its definition has enabled = false"
-			}
-		}
+		r.switchOff(p.node, before)
+	}
+}
+
+// switchOff disables the hooks of a definition that says enabled = false: those
+// from the first on.
+func (r *configReader) switchOff(definition *node, first int) {
+	if on := definition.at("enabled"); on == nil || on.value != false {
+		return
+	}
+	for _, h := range r.config.Hooks[first:] {
+		h.State, h.Why = hook.StateDisabled, "its definition has enabled = false"
 	}
 }

@@ -109,9 +109,5 @@ func (r *configReader) action(doc *node) {
 		handler = append(handler, pair{"matcher", patterns[0].line, &node{patterns[0].line, patterns}})
 	}
 	r.events(&node{doc.line, []pair{{when.at("type").text(), when.line, &node{when.line, []*node{{doc.line, handler}}}}}})
-	if on := doc.at("enabled"); on != nil && on.value == false {
-		for _, h := range r.config.Hooks {
-			h.State, h.Why = hook.StateDisabled, "its definition has enabled = false"
-		}
-	}
+	r.switchOff(doc, 0)
 }

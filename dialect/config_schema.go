@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -70,14 +71,9 @@ func closed(properties object) object {
 
 // camel is a key of snake_case in camelCase.
 func camel(key string) string {
-	var out []byte
-	for i := 0; i < len(key); i++ {
-		if key[i] == '_' && i+1 < len(key) {
-			i++
-			out = append(out, key[i]-'a'+'A')
-			continue
-		}
-		out = append(out, key[i])
+	words := strings.Split(key, "_")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
 	}
-	return string(out)
+	return strings.Join(words, "")
 }

@@ -1,7 +1,10 @@
 package dialect
 
 import (
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,6 +111,73 @@ func TestLegacyKeyTellsHooksApart(t *testing.T) {
 	}
 	if got := LegacyKey(&hook.Hook{Kind: hook.KindHTTP}); got != "" {
 		t.Errorf("no command: %q", got)
+	}
+}
+
+// Each bound of a file is as large as it says: what just fits is read whole, one
+// more is said.
+func TestBoundsOfAConfigFileAreExact(t *testing.T) {
+	x := strings.Repeat
+	hooks := func(n int) string {
+		return `{"hooks": {"Stop": [{"hooks": [` + strings.TrimSuffix(x(`{"type":"command","command":"a"},`, n), ",") + `]}]}}`
+	}
+	events := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"E%d": [],`, i)
+		}
+		return `{"hooks": {` + b.String() + `"Stop": []}}`
+	}
+	for name, tt := range map[string]struct{ path, fits, over, code string }{
+		"depth of JSON":  {".claude/settings.json", `{"a":` + x("[", 63) + x("]", 63) + "}", `{"a":` + x("[", 64) + x("]", 64) + "}", "too_deep"},
+		"depth of TOML":  {".codex/config.toml", "a = " + x("[", 64) + x("]", 64), "a = " + x("[", 65) + x("]", 65), "too_deep"},
+		"parts of a key": {".codex/config.toml", x("a.", 15) + "b = 1", x("a.", 16) + "b = 1", "too_deep"},
+		"values of JSON": {".claude/settings.json", `{"a":[` + x("1,", 19_997) + "1]}", `{"a":[` + x("1,", 19_998) + "1]}", "too_many"},
+		"values of TOML": {".codex/config.toml", "a = [" + x("1,", 19_999) + "1]", "a = [" + x("1,", 20_000) + "1]", "too_many"},
+		"bytes":          {".claude/settings.json", "{}" + x(" ", MaxConfig-2), "{}" + x(" ", MaxConfig-1), "too_large"},
+		"events":         {".claude/settings.json", events(499), events(500), "too_many"},
+		"hooks":          {".claude/settings.json", hooks(2000), hooks(2001), "too_many"},
+	} {
+		says := func(text string) bool {
+			return slices.ContainsFunc(readText(tt.path, text).Notes, func(n hook.Diagnostic) bool {
+				return n.Code == tt.code && !strings.Contains(n.Message, "more things to say")
+			})
+		}
+		if says(tt.fits) {
+			t.Errorf("%s: what fits is too much", name)
+		}
+		if !says(tt.over) {
+			t.Errorf("%s: one more is not said", name)
+		}
+	}
+	if got := readText(".claude/settings.json", hooks(2001)); len(got.Hooks) != 2000 {
+		t.Errorf("%d hooks", len(got.Hooks))
+	}
+	if _, ok := Recognize(".claude/settings.json", []byte("{}"+x(" ", MaxConfig-1))); ok {
+		t.Error("a file that is too large is recognized")
+	}
+}
+
+func TestUnknownKeysAreToldUpToABound(t *testing.T) {
+	for _, n := range []int{50, 51, 60} {
+		var keys strings.Builder
+		for i := range n {
+			fmt.Fprintf(&keys, `"odd%d": 1, `, i)
+		}
+		got := readText(".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{`+keys.String()+`"type": "command", "command": "a"}]}]}}`)
+		more := slices.ContainsFunc(got.Notes, func(n hook.Diagnostic) bool { return n.Message == "there are more keys without effect" })
+		if want := min(n, 50); more != (n > 50) || len(got.Notes)-want > 1 || len(got.Notes) < want {
+			t.Errorf("%d keys: %d notes, more %v", n, len(got.Notes), more)
+		}
+	}
+}
+
+func TestNotesAreBoundedAndTheRestIsCounted(t *testing.T) {
+	twice := strings.Repeat(`{"type": "command", "command": "a"},`, 700)
+	got := readText(".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [`+strings.TrimSuffix(twice, ",")+`]}]}}`)
+	last := slices.IndexFunc(got.Notes, func(n hook.Diagnostic) bool { return n.Code == "too_many" })
+	if len(got.Notes) != 501 || last < 0 || got.Notes[last].Message != "there are 199 more things to say of this file" || got.Notes[last].Hint == "" {
+		t.Errorf("%d notes, %+v", len(got.Notes), got.Notes[max(last, 0)])
 	}
 }
 

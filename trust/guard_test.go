@@ -79,8 +79,10 @@ func TestGuardSaysWhyItCannotRead(t *testing.T) {
 	approve(t, store, w.seal())
 	g := trust.NewGuard(w.subject(), store)
 	w.link("/etc/passwd", "x")
-	if v := g.Check(nil); v.Approved || !strings.Contains(v.Why, "is a link out of") || v.Hint == "" {
-		t.Errorf("%+v", v)
+	for range 2 { // it is not read again at once
+		if v := g.Check(nil); v.Approved || !strings.Contains(v.Why, "is a link out of") || v.Hint == "" {
+			t.Errorf("%+v", v)
+		}
 	}
 	w.remove("x")
 	time.Sleep(1100 * time.Millisecond) // it is left alone for a second

@@ -132,6 +132,16 @@ func TestF5WhatOthersCouldHaveWrittenIsRefused(t *testing.T) {
 	}
 }
 
+func TestOwnersNameFilesAsTheyWereAsked(t *testing.T) {
+	_, in := scope(t)
+	must(t, os.Symlink("scope", in("link")))
+	must(t, os.Chmod(in("scope/hooks/guard/lib/x.sh"), 0o777))
+	err := new(trust.Owners).CheckTree(trust.OwnerUser, in("link/hooks/guard"))
+	if want := in("link/hooks/guard/lib/x.sh") + " can be written by others (mode 0777)"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestF5ManagedIsRoots(t *testing.T) {
 	_, in := scope(t)
 	err := trust.Owned(trust.OwnerRoot, in("scope"))

@@ -328,3 +328,27 @@ func TestNamesOfFilesDoNotDependOnWhereTheWorkspaceIs(t *testing.T) {
 		t.Errorf("kept by %q, %q", a.Root, a.Path)
 	}
 }
+
+// Names tell apart what lies below the root, in the workspace and elsewhere.
+func TestNamesOfFilesSayWhereTheyLie(t *testing.T) {
+	w := newWorkspace(t)
+	workspace, elsewhere := tempDir(t), tempDir(t)
+	s := w.subject()
+	s.Workspace = workspace
+	for path, want := range map[string]string{
+		w.path("/tools/x"):               "tools/x",
+		w.path("/$CLAUDE_PROJECT_DIR/x"): "./$CLAUDE_PROJECT_DIR/x",
+		workspace + "/tools/x":           "$CLAUDE_PROJECT_DIR/tools/x",
+		elsewhere + "/a/../x":            filepath.ToSlash(elsewhere) + "/x",
+		w.root + "x":                     filepath.ToSlash(w.root) + "x",
+	} {
+		s.Files = []string{path}
+		if got := seal(t, s).Approval().Files[0].Name; got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	s.Workspace, s.Files = "", []string{filepath.Join(workspace, "x")}
+	if got := seal(t, s).Approval().Files[0].Name; got != filepath.ToSlash(workspace)+"/x" {
+		t.Errorf("without a workspace: %q", got)
+	}
+}
