@@ -240,6 +240,9 @@ func TestCopiesOfTheSameFilesShareAName(t *testing.T) {
 			t.Errorf("%s makes no other copy", name)
 		}
 	}
+	if s := NewSnapshots("/s"); s.slot("a") != s.slot("a") || s.slot("a") == s.slot("b") {
+		t.Error("calls for one copy do not share its place")
+	}
 	whole := &Seal{folder: base}
 	if part := (&Seal{base: whole}); part.copyID() != whole.copyID() {
 		t.Error("a seal with further files has another copy")

@@ -74,14 +74,17 @@ func TestOnlySmallTextsAreKept(t *testing.T) {
 	for i := range all / most { // one less than these fits beside the others
 		w.write(fmt.Sprintf("many/%02d", i), strings.Repeat(string(rune('a'+i)), most-1), 0o644)
 	}
+	w.write("/tools/check.sh", "named", 0o755)
+	s := w.subject()
+	s.Files = []string{w.path("/tools/check.sh"), w.path("/none")}
 	store := open(t, dir)
-	approve(t, store, w.seal())
+	approve(t, store, seal(t, s))
 	kept := func(text string) bool {
 		_, err := os.Stat(filepath.Join(dir, "texts", sha(text)))
 		return err == nil
 	}
 	for text, want := range map[string]bool{
-		manifest: true, strings.Repeat("a", most): true, strings.Repeat("b", most+1): false, "\x00": false, "\xe4": false, "#!/bin/sh\necho old\n": true,
+		manifest: true, strings.Repeat("a", most): true, strings.Repeat("b", most+1): false, "\x00": false, "\xe4": false, "#!/bin/sh\necho old\n": true, "named": true,
 		strings.Repeat("a", most-1): true, strings.Repeat("n", most-1): true, strings.Repeat("p", most-1): false,
 	} {
 		if kept(text) != want {

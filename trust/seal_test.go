@@ -81,6 +81,37 @@ func TestF3IntactTellsWhateverMoves(t *testing.T) {
 	}
 }
 
+func TestIntactNamesWhatMoved(t *testing.T) {
+	for want, change := range map[string]func(w *workspace){
+		"run.sh moved":            func(w *workspace) { w.write("run.sh", "new", 0o755) },
+		"lib/x.sh moved":          func(w *workspace) { w.write("lib/x.sh", "new", 0o755) },
+		"lib moved":               func(w *workspace) { w.write("lib/new.sh", "new", 0o755) },
+		". moved":                 func(w *workspace) { w.write("new.sh", "new", 0o755) },
+		"out.sh moved":            func(w *workspace) { w.write("/.tenterhook/out.sh", "new", 0o755) },
+		"check.sh moved":          func(w *workspace) { w.write("/check.sh", "new", 0o755) },
+		"check.sh is gone":        func(w *workspace) { w.remove("/check.sh") },
+		"late.sh came into being": func(w *workspace) { w.write("/late.sh", "new", 0o755) },
+		"\"a\\x1b\" moved":        func(w *workspace) { w.write("a\x1b", "new", 0o755) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkspace(t)
+			w.write("lib/x.sh", "old", 0o644)
+			w.write("a\x1b", "old", 0o644)
+			w.write("/.tenterhook/out.sh", "old", 0o644)
+			w.write("/check.sh", "old", 0o644)
+			w.link("../../out.sh", "out.sh")
+			s := w.subject()
+			s.Files = []string{w.path("/check.sh"), w.path("/late.sh")}
+			sealed := settled(t, s)
+			change(w)
+			if ok, why := sealed.Intact(); ok || why != want {
+				t.Errorf("%v %q", ok, why)
+			}
+		})
+	}
+}
+
 // Two writes within one tick of the clock leave the same times, so a seal that
 // was made between them must not be relied on.
 func TestF3SealOfAFileThatJustChangedDoesNotHold(t *testing.T) {

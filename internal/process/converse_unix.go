@@ -114,7 +114,7 @@ func (c *child) seekGuard(now time.Time) {
 		return
 	}
 	c.guardAt = time.Time{}
-	c.guarded = guards.add(c.pid)
+	guards.add(c.pid)
 }
 
 // stop asks the whole group to end. SIGCONT is for those that were stopped: they could not hear it.

@@ -23,9 +23,7 @@ func (c *child) finish() {
 		c.res.Warnings = append(c.res.Warnings, "a background process held an output open after the command had ended")
 	}
 	c.tell(left)
-	if c.guarded {
-		guards.remove(c.pid)
-	}
+	guards.remove(c.pid)
 	if !c.exited {
 		c.abandon()
 		return

@@ -35,8 +35,8 @@ func inspect(path string, env []string) (Diagnosis, bool) {
 	case fi.Mode().Perm()&0o111 == 0 && runtime.GOOS != "windows":
 		return say(CauseNotExecutable, "it is not executable", "run: chmod +x "+quote(path))
 	}
-	head, err := readHead(path)
-	if err != nil || len(head) == 0 && fi.Size() > 0 {
+	head := readHead(path)
+	if len(head) == 0 && fi.Size() > 0 {
 		return Diagnosis{}, false // executable but not readable: there is nothing to see
 	}
 	if first, ok := bytes.CutPrefix(head, []byte("#!")); ok {
@@ -104,19 +104,17 @@ func lookPath(name string, env []string) string {
 	return ""
 }
 
-// readHead reads as much of a file as the system looks at to tell what runs it.
-func readHead(path string) ([]byte, error) {
+// readHead reads as much of a file as the system looks at to tell what runs it;
+// nothing of one that cannot be read.
+func readHead(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	defer f.Close()
 	head := make([]byte, 256)
-	n, err := io.ReadFull(f, head)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	return head[:n], err
+	n, _ := io.ReadFull(f, head)
+	return head[:n]
 }
 
 func looksLikeText(head []byte) bool {

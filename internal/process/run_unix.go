@@ -134,7 +134,6 @@ type child struct {
 	due     time.Time // when this stage ends; zero: never
 	guardAt time.Time // when to see whether it needs the guard; zero: that is settled
 	looked  bool      // it was seen to need none so far
-	guarded bool
 	exited  bool
 	held    bool // by others than the leader: an output
 }
