@@ -43,7 +43,7 @@ func (x *reading) collectMembers(at place, members []hook.Member) *hook.Error {
 			}
 			continue
 		}
-		id, known := fieldIndex[at][m.Key]
+		id, known := fieldIndex()[at][m.Key]
 		if !known {
 			x.unknownKey(at, m.Key, m.Value)
 			continue
@@ -131,7 +131,7 @@ func (x *reading) unknownKey(at place, key string, value json.RawMessage) {
 	}
 	near := ""
 	if x.unknowns <= maxUnknowns {
-		near = hook.Nearest(key, placeKeys[at])
+		near = hook.Nearest(key, placeKeys()[at])
 	}
 	if saysNo(key, near, value) {
 		x.refuse("key "+quote(key)+" with "+clip(value)+" decides nothing here", x.noHint(near))
@@ -177,9 +177,9 @@ var decisive = map[fieldID]bool{
 
 // foldedField finds a field by a key that may differ in case.
 func foldedField(at place, key string) (fieldID, bool) {
-	for _, known := range placeKeys[at] {
+	for _, known := range placeKeys()[at] {
 		if strings.EqualFold(known, key) {
-			return fieldIndex[at][known], true
+			return fieldIndex()[at][known], true
 		}
 	}
 	return 0, false

@@ -3,6 +3,7 @@ package dialect
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -65,7 +66,7 @@ var cursorConfig = product{
 
 // plainText is an expression that stands for itself and means the same in a
 // rule.
-var plainText = regexp.MustCompile(`^[A-Za-z0-9_/-]+( [A-Za-z0-9_/-]+)*$`)
+var plainText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_/-]+( [A-Za-z0-9_/-]+)*$`) })
 
 // settleCursor reads failClosed, and the matchers that Cursor holds against the
 // text of a command: a text becomes a rule, and for an expression, which no
@@ -81,7 +82,7 @@ func settleCursor(h *hook.Hook, e *entry, name string) {
 	h.Matcher, h.Syntax = "Bash", hook.SyntaxClaude
 	switch {
 	case pattern == "" || pattern == "*" || pattern == ".*":
-	case plainText.MatchString(pattern):
+	case plainText().MatchString(pattern):
 		h.If = hook.Rules{"Bash(*" + pattern + "*)"}
 	default:
 		e.warn("command_matcher", "matcher", "in Cursor the expression is held against the command's text; here the hook runs for every command",

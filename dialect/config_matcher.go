@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -87,9 +88,11 @@ func (e *entry) applyMatcher(h *hook.Hook, ev declaredEvent) {
 
 // foreignExpression is how the expressions of claudekit's first versions look:
 // tools:Write AND file_paths:**/*.ts.
-var foreignExpression = regexp.MustCompile(`^\s*(tools|file_paths|command|commands):|\s(AND|OR)\s+(tools|file_paths|command|commands):`)
+var foreignExpression = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(tools|file_paths|command|commands):|\s(AND|OR)\s+(tools|file_paths|command|commands):`)
+})
 
-func (e *entry) isForeignExpression() bool { return foreignExpression.MatchString(e.pattern) }
+func (e *entry) isForeignExpression() bool { return foreignExpression().MatchString(e.pattern) }
 
 // The bounds of the matchers that are compiled to see which tools they mean.
 const (
@@ -112,7 +115,7 @@ func (e *entry) translate(pattern string, syntax hook.MatcherSyntax) string {
 }
 
 func (e *entry) translateOnce(pattern string, syntax hook.MatcherSyntax) string {
-	if syntax == hook.SyntaxClaude && exactNames.MatchString(pattern) {
+	if syntax == hook.SyntaxClaude && exactNames().MatchString(pattern) {
 		return e.translateNames(pattern)
 	}
 	var re *regexp.Regexp
@@ -146,7 +149,7 @@ func (e *entry) translateOnce(pattern string, syntax hook.MatcherSyntax) string 
 }
 
 // exactNames are matchers that Claude Code compares and does not search.
-var exactNames = regexp.MustCompile(`^[A-Za-z0-9_\- ,|]+$`)
+var exactNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_\- ,|]+$`) })
 
 func (e *entry) translateNames(pattern string) string {
 	var names []string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -95,7 +96,7 @@ func productOf(name string) *product {
 // configNames indexes the events' names of all products whose config files are
 // read. A name that differs from an event's in the letters' case alone is left
 // out: elsewhere it is a slip. The first product to claim a name keeps it.
-var configNames = func() map[string]Mapping {
+var configNames = sync.OnceValue(func() map[string]Mapping {
 	index, events := make(map[string]Mapping), make(map[string]bool)
 	for _, info := range hook.Events() {
 		events[strings.ToLower(string(info.Event))] = true
@@ -109,7 +110,7 @@ var configNames = func() map[string]Mapping {
 		}
 	}
 	return index
-}()
+})
 
 // Products lists the products whose config files are read.
 func Products() []string {

@@ -178,7 +178,7 @@ func byEvents(events *node) (best *product, tells bool) {
 		for _, e := range events.pairs() {
 			if _, own := p.events.names[e.key]; own {
 				n++
-				marked = marked || configNames[e.key].Product == p.name
+				marked = marked || configNames()[e.key].Product == p.name
 			}
 		}
 		switch {

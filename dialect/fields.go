@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -143,7 +144,7 @@ var fieldTable = [fieldCount]field{
 }
 
 // fieldIndex finds a place's fields by both spellings of their keys.
-var fieldIndex = func() (index [placeCount]map[string]fieldID) {
+var fieldIndex = sync.OnceValue(func() (index [placeCount]map[string]fieldID) {
 	for at := range index {
 		index[at] = make(map[string]fieldID)
 	}
@@ -153,10 +154,10 @@ var fieldIndex = func() (index [placeCount]map[string]fieldID) {
 		index[f.at][snakeCase(f.key)] = id
 	}
 	return index
-}()
+})
 
 // placeKeys lists a place's keys in both spellings, in the table's order.
-var placeKeys = func() (keys [placeCount][]string) {
+var placeKeys = sync.OnceValue(func() (keys [placeCount][]string) {
 	for _, f := range fieldTable {
 		keys[f.at] = append(keys[f.at], f.key)
 		if snake := snakeCase(f.key); snake != f.key {
@@ -164,7 +165,7 @@ var placeKeys = func() (keys [placeCount][]string) {
 		}
 	}
 	return keys
-}()
+})
 
 // firstField is where a place's fields begin in the table.
 var firstField = [placeCount]fieldID{

@@ -62,7 +62,7 @@ func splitHandoff(text []byte) (handoff *hook.Handoff, rest []byte, ok bool) {
 	}
 	handoff = &hook.Handoff{Timeout: HandoffTimeout}
 	for _, m := range members {
-		id, known := fieldIndex[atTop][m.Key]
+		id, known := fieldIndex()[atTop][m.Key]
 		if !known {
 			if _, folded := foldedField(atTop, m.Key); folded {
 				return nil, nil, false

@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/tenterhook/tenterhook/hook"
+import (
+	"sync"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
 
 // Mapping is what a product's name for an event means here.
 type Mapping struct {
@@ -23,15 +27,15 @@ func MapEvent(name string) (Mapping, bool) {
 	if _, ok := hook.Lookup(hook.Event(name)); ok {
 		return Mapping{Event: hook.Event(name)}, true
 	}
-	if m, ok := productNames[name]; ok {
+	if m, ok := productNames()[name]; ok {
 		return m, true
 	}
-	m, ok := configNames[name]
+	m, ok := configNames()[name]
 	return m, ok
 }
 
 // productNames indexes the names of every product; no two claim the same.
-var productNames = func() map[string]Mapping {
+var productNames = sync.OnceValue(func() map[string]Mapping {
 	index := make(map[string]Mapping)
 	for _, p := range []productEvents{moltisEvents, openclawEvents} {
 		for name, n := range p.names {
@@ -43,7 +47,7 @@ var productNames = func() map[string]Mapping {
 		}
 	}
 	return index
-}()
+})
 
 // productEvents are the names of one product that the table does not have.
 type productEvents struct {

@@ -194,7 +194,7 @@ func TestEachKeyIsKnownInBothSpellings(t *testing.T) {
 	}
 	for id := range fieldCount {
 		f := fieldTable[id]
-		if f.key == "" || fieldIndex[f.at][f.key] != id || fieldIndex[f.at][snakeCase(f.key)] != id {
+		if f.key == "" || fieldIndex()[f.at][f.key] != id || fieldIndex()[f.at][snakeCase(f.key)] != id {
 			t.Errorf("field %d (%s) is not found by its key", id, f.key)
 		}
 		if id > 0 && fieldTable[id-1].at != f.at && firstField[f.at] != id {

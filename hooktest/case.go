@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/txtar"
 )
@@ -111,8 +112,8 @@ func (c *Case) readComment(comment string) {
 }
 
 var (
-	treeFile     = regexp.MustCompile(`^(hooks[2-9]?|project)/.`)
-	numberedFile = regexp.MustCompile(`^(event|outcome|selection)([1-9][0-9]*)?\.json$`)
+	treeFile     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(hooks[2-9]?|project)/.`) })
+	numberedFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(event|outcome|selection)([1-9][0-9]*)?\.json$`) })
 )
 
 func (c *Case) readFile(f txtar.File, numbered map[slot][]byte) error {
@@ -122,11 +123,11 @@ func (c *Case) readFile(f txtar.File, numbered map[slot][]byte) error {
 		files = c.After
 	}
 	switch {
-	case treeFile.MatchString(under) && path.Clean(under) == under:
+	case treeFile().MatchString(under) && path.Clean(under) == under:
 		return add(files, under, f.Data)
 	case isAfter:
-	case numberedFile.MatchString(f.Name):
-		parts := numberedFile.FindStringSubmatch(f.Name)
+	case numberedFile().MatchString(f.Name):
+		parts := numberedFile().FindStringSubmatch(f.Name)
 		n, err := strconv.Atoi(cmp.Or(parts[2], "1"))
 		if err != nil || n > maxSteps {
 			return fmt.Errorf("a case has at most %d events", maxSteps)

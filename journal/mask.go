@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // masked stands in the place of a secret.
@@ -34,7 +35,9 @@ var secretShapes = []shape{
 }
 
 // secretName matches the names of variables whose values are taken for secrets.
-var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL)`)
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL)`)
+})
 
 // minSecret is the shortest value of a variable that is masked, in bytes:
 // shorter ones are words that stand elsewhere too.
@@ -78,7 +81,7 @@ func maskValues(env []string) func(string) string {
 	var pairs []string
 	for _, pair := range env {
 		name, value, _ := strings.Cut(pair, "=")
-		if len(value) < minSecret || !secretName.MatchString(name) {
+		if len(value) < minSecret || !secretName().MatchString(name) {
 			continue
 		}
 		pairs = append(pairs, value, masked)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -162,7 +163,7 @@ func yamlFault(text string, err error) *fault {
 		number, message, _ := strings.Cut(rest, ": ")
 		if line, err := strconv.Atoi(number); err == nil {
 			bad.line, bad.message = line, foreign(message)
-			if fromZero.MatchString(message) {
+			if fromZero().MatchString(message) {
 				bad.line++
 			}
 		}
@@ -172,7 +173,9 @@ func yamlFault(text string, err error) *fault {
 
 // fromZero are the complaints of the parser proper, which counts lines from 0.
 // The scanner below it counts from 1.
-var fromZero = regexp.MustCompile(`^did not find expected (<|node content|key|'-' indicator|',' or)`)
+var fromZero = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^did not find expected (<|node content|key|'-' indicator|',' or)`)
+})
 
 func alias(name string, line int) *fault {
 	return &fault{code: "alias", line: line, message: "aliases are not taken, as " + quote("*"+name) + " is one", hint: "write the value out"}

@@ -156,7 +156,7 @@ func TestFolderOfSocketsIsPrivateAndMadeOnce(t *testing.T) {
 	}
 	s.keep("early", func() ([]byte, error) { t.Error("it was asked for"); return nil, nil })
 	dir, p := s.open()
-	if again, _ := s.open(); p != nil || again != dir || !socketsName.MatchString(filepath.Base(dir)) || filepath.Dir(dir) != base {
+	if again, _ := s.open(); p != nil || again != dir || !socketsName().MatchString(filepath.Base(dir)) || filepath.Dir(dir) != base {
 		t.Fatalf("%s, %s: %v", dir, again, p)
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 || !lives(dir) {

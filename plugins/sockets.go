@@ -33,7 +33,7 @@ const (
 
 // socketsName is what such names look like, and what folders of other purposes
 // should not.
-var socketsName = regexp.MustCompile(`^` + socketsPrefix + `(new|[0-9]+)-[0-9]+$`)
+var socketsName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + socketsPrefix + `(new|[0-9]+)-[0-9]+$`) })
 
 // longestBase is how long the path may be that a folder is made in: a socket's
 // whole path has about 104 bytes, of which go-plugin takes most.
@@ -189,7 +189,7 @@ func hostFolders(base string) []hostFolder {
 	}
 	var all []hostFolder
 	for _, e := range entries {
-		if !socketsName.MatchString(e.Name()) || !e.IsDir() {
+		if !socketsName().MatchString(e.Name()) || !e.IsDir() {
 			continue
 		}
 		if info, err := e.Info(); err == nil && foreign(info) == "" {

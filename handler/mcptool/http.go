@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -118,7 +119,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return 0, errTooLong
 }
 
-var placeholder = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
 // expandHeaders puts variables of the environment into headers: those that the
 // server's settings allow, the others as "". What is put in is not expanded
@@ -126,7 +127,7 @@ var placeholder = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 func expandHeaders(spec dialect.MCPServer, env []string) (headers http.Header, secrets []string, failed *hook.Error) {
 	headers = make(http.Header)
 	for name, value := range spec.Headers {
-		value = placeholder.ReplaceAllStringFunc(value, func(found string) string {
+		value = placeholder().ReplaceAllStringFunc(value, func(found string) string {
 			key := found[2 : len(found)-1]
 			if !slices.Contains(spec.AllowedEnvVars, key) {
 				return ""

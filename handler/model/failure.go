@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -134,7 +135,9 @@ func repeats(text string, r *Request) bool {
 }
 
 // keyLike are texts that look like the keys of providers, whole or masked.
-var keyLike = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|xai|gsk|key|api)[-_][\w*.-]{4,}|\bbearer\s+\S+`)
+var keyLike = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:sk|pk|rk|xai|gsk|key|api)[-_][\w*.-]{4,}|\bbearer\s+\S+`)
+})
 
 // safe makes a text of a provider fit for a message. Keys are taken out before
 // it is cut, which might leave half of one.
@@ -144,7 +147,7 @@ func (e *endpoint) safe(text string) string {
 			text = strings.ReplaceAll(text, secret, "[key]")
 		}
 	}
-	return clean(keyLike.ReplaceAllString(text, "[key]"), 200)
+	return clean(keyLike().ReplaceAllString(text, "[key]"), 200)
 }
 
 // cause is what broke, without the URL, which may hold secrets.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/bridge/closed"
@@ -55,10 +56,12 @@ func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 
 // ourLine recognizes an entry of ours by its command, whichever program it
 // names. The groups are the program, still quoted, the agent and the event.
-var ourLine = regexp.MustCompile(`^B='((?:[^']|'\\'')*/tenterhook-bridge)'; "\$B"(?: --env '(?:[^']|'\\'')*')* ([a-z]+) ([A-Za-z_.]+)(?:;|$)`)
+var ourLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^B='((?:[^']|'\\'')*/tenterhook-bridge)'; "\$B"(?: --env '(?:[^']|'\\'')*')* ([a-z]+) ([A-Za-z_.]+)(?:;|$)`)
+})
 
 func lineProgram(line string) (program, agent, event string, ok bool) {
-	m := ourLine.FindStringSubmatch(line)
+	m := ourLine().FindStringSubmatch(line)
 	if m == nil {
 		return "", "", "", false
 	}

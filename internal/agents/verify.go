@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tenterhook/tenterhook/bridge"
@@ -36,7 +37,7 @@ func (e Env) State(a *bridge.Agent) State {
 	return s
 }
 
-var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
 // clientVersion asks a program for its version, "" if it does not say.
 func (e Env) clientVersion(program string) string {
@@ -48,7 +49,7 @@ func (e Env) clientVersion(program string) string {
 	if err != nil {
 		return ""
 	}
-	return versionNumber.FindString(string(out))
+	return versionNumber().FindString(string(out))
 }
 
 // Verify says what keeps the entries of an agent from being in effect, without

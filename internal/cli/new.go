@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ import (
 var templates embed.FS
 
 // hookName is what a new hook may be called: a folder's name, and half an ID.
-var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var hookName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // language is a folder of templates, and how its script is run.
 type language struct {
@@ -89,7 +90,7 @@ func (a *app) newCommand() *cobra.Command {
 }
 
 func (a *app) makeHook(name string, f newFlags) error {
-	if !hookName.MatchString(name) {
+	if !hookName().MatchString(name) {
 		return &located{"bad_name", fmt.Sprintf("%q cannot be a hook's name", name), "use letters, digits, '.', '_' and '-'"}
 	}
 	info, ok := hook.Lookup(hook.Event(f.event))

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 
 // pluginName is what a new plugin may be called: a folder's name, and the end
 // of a module's path.
-var pluginName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$`)
+var pluginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$`) })
 
 // newPlugin is what the templates of a plugin are filled with.
 type newPlugin struct {
@@ -36,7 +37,7 @@ type newPlugin struct {
 type dependency struct{ Version, Checkout string }
 
 func (a *app) makePlugin(name string) error {
-	if !pluginName.MatchString(name) {
+	if !pluginName().MatchString(name) {
 		return &located{"bad_name", fmt.Sprintf("%q cannot be a plugin's name", name),
 			"use letters, digits, '.', '_' and '-', with a letter or digit at both ends"}
 	}

@@ -9,9 +9,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // appendEnv writes the variables of hooks to the file that an agent reads for
 // its session's later commands. Variables that a shell cannot hold are left out
@@ -25,7 +26,7 @@ func appendEnv(path string, vars map[string]string) (err error) {
 	}
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if !variableName.MatchString(name) || strings.Contains(vars[name], "\x00") {
+		if !variableName().MatchString(name) || strings.Contains(vars[name], "\x00") {
 			err = errors.Join(err, fmt.Errorf("a shell cannot hold the variable %q", name))
 			continue
 		}

@@ -256,7 +256,7 @@ func (c *Call) inputTexts() (texts []inputText, ok bool) {
 	}
 	var walk func(key string, raw json.RawMessage, depth int)
 	walk = func(key string, raw json.RawMessage, depth int) {
-		if prose[strings.ToLower(key)] || depth > maxNested {
+		if prose.has(strings.ToLower(key)) || depth > maxNested {
 			return
 		}
 		if s, isText := decodeText(raw); isText {

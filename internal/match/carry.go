@@ -46,12 +46,12 @@ func (r *lineReader) starts(words []string, at int, in stream) {
 		r.shell(args, in, runBy(name))
 	case isInert(name, args):
 		if len(args) > 0 {
-			r, via := r.saying(sayers[name] || patterns[name]), "in the words of "+plain(name)
+			r, via := r.saying(sayers.has(name) || patterns.has(name)), "in the words of "+plain(name)
 			r.suffixes(words, at, mentioned, via)
 			r.texts(args, mentioned, via)
 		}
 		if in.known && r.depth < maxNested {
-			r.saying(onlyRead[name]).text(in.text, mentioned, "in what "+plain(name)+" reads")
+			r.saying(onlyRead.has(name)).text(in.text, mentioned, "in what "+plain(name)+" reads")
 		}
 	case messages[name] != nil:
 		r.tells(messages[name], words, at, in)

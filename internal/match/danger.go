@@ -153,11 +153,11 @@ func rootedPlace(name string, c *Call) place {
 	case at(0) == "root" && len(parts) > 1 && !everything(at(1)):
 		return homePlace(parts[1:])
 	case len(parts) > 2, len(parts) == 2 && !everything(at(1)):
-		if len(parts) == 2 && systemParts[at(0)] {
+		if len(parts) == 2 && systemParts.has(at(0)) {
 			return place{doubtful, ofSystem, "a part of the system"}
 		}
 		return place{}
-	case systemDirs[at(0)], strings.ContainsAny(at(0), wilds):
+	case systemDirs.has(at(0)), strings.ContainsAny(at(0), wilds):
 		return place{fatal, ofSystem, "a directory of the system"}
 	}
 	return place{doubtful, ofSystem, "a directory directly under /"}
@@ -184,8 +184,8 @@ func homePlace(parts []string) place {
 	switch {
 	case len(parts) == 0, len(parts) == 1 && everything(parts[0]):
 		return place{fatal, ofHome, "a home directory"}
-	case len(parts) == 1 && (ownDirs[parts[0]] || strings.HasPrefix(parts[0], ".") && !isPlain(parts[0])),
-		len(parts) == 2 && ownDirs[parts[0]] && (everything(parts[1]) || parts[0] == ".ssh" || parts[0] == ".gnupg"):
+	case len(parts) == 1 && (ownDirs.has(parts[0]) || strings.HasPrefix(parts[0], ".") && !isPlain(parts[0])),
+		len(parts) == 2 && ownDirs.has(parts[0]) && (everything(parts[1]) || parts[0] == ".ssh" || parts[0] == ".gnupg"):
 		return place{doubtful, ofHome, "a person's own files"}
 	}
 	return place{}

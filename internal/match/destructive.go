@@ -118,7 +118,7 @@ var looked = wordSet(`rm grm srm find gfind bfs chmod chown chgrp chattr setfacl
 	dd dcfldd ddrescue rsync git kill pkill killall diskutil sqlite3 sqlite duckdb bq`)
 
 func judges(name string) bool {
-	return looked[name] || !isPlain(name) || erasers[name] || databases[name] || losing[name] != nil || isLanguage(name) || strings.HasPrefix(name, "mkfs")
+	return looked.has(name) || !isPlain(name) || erasers.has(name) || databases.has(name) || losing[name] != nil || isLanguage(name) || strings.HasPrefix(name, "mkfs")
 }
 
 // command judges one command.
@@ -156,7 +156,7 @@ func (d *destruction) command() {
 
 func (d *destruction) other(name string, args []string) {
 	switch {
-	case strings.HasPrefix(name, "mkfs"), strings.HasPrefix(name, "newfs"), erasers[name]:
+	case strings.HasPrefix(name, "mkfs"), strings.HasPrefix(name, "newfs"), erasers.has(name):
 		d.erase(name, args)
 	case name == "diskutil" && len(args) > 0:
 		for _, verb := range []string{"erase", "partition", "zero", "secureerase", "reformat", "apfs"} {
@@ -166,7 +166,7 @@ func (d *destruction) other(name string, args []string) {
 		}
 	case !isPlain(name):
 		d.unknownProgram(name, args)
-	case databases[name] || name == "sqlite3" || name == "sqlite" || name == "duckdb" || name == "bq":
+	case databases.has(name) || name == "sqlite3" || name == "sqlite" || name == "duckdb" || name == "bq":
 		d.database(args)
 	default:
 		d.cloud(name, args)
@@ -187,7 +187,7 @@ func (d *destruction) unknownProgram(name string, args []string) {
 		d.remove(args)
 		return
 	}
-	for eraser := range erasers {
+	for eraser := range erasers.all() {
 		if compileGlob(eraser, false).meets(name, false) && slices.ContainsFunc(args, isDisk) {
 			d.verdict(doubtful, "may erase a disk")
 			return

@@ -12,7 +12,7 @@ var protectedBranches = wordSet("main master trunk production release develop")
 func (d *destruction) git(args []string) {
 	i := 0
 	for i < len(args) && isOption(args[i]) {
-		if gitOptions[args[i]] {
+		if gitOptions.has(args[i]) {
 			i++
 		}
 		i++
@@ -87,7 +87,7 @@ func (d *destruction) push(args []string) {
 		target := w[strings.LastIndexByte(w, ':')+1:]
 		forced := force || strings.HasPrefix(w, "+")
 		target = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(target, "+"), "refs/"), "heads/")
-		protected := protectedBranches[target] || strings.ContainsAny(target, "*\x01\x02")
+		protected := protectedBranches.has(target) || strings.ContainsAny(target, "*\x01\x02")
 		switch {
 		case protected && forced:
 			d.verdict(fatal, "would rewrite the branch "+plain(shown(target))+" for everybody")

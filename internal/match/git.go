@@ -18,7 +18,7 @@ func (r *lineReader) git(words []string, at int, in stream) {
 			i++
 		case strings.HasPrefix(option, "-c") && len(option) > 2:
 			r.gitConfig(option[2:])
-		case gitOptions[option]:
+		case gitOptions.has(option):
 			i++
 		}
 	}

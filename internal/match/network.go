@@ -81,7 +81,7 @@ var (
 	// say nothing.
 	wordsToo = wordSet("fetch host http https links mail net go git snap open az")
 	// speaksFor are programs that speak to the network for some subcommands.
-	speaksFor = map[string]map[string]bool{
+	speaksFor = map[string]*wordList{
 		"apk": wordSet("add update upgrade fetch"), "apt": installs, "apt-get": installs, "aptitude": installs,
 		"brew": wordSet("install upgrade update fetch tap reinstall search bundle"), "bun": wordSet("install i add update x create publish upgrade"),
 		"bundle": wordSet("install update add"), "bzr": wordSet("push pull branch checkout"),
@@ -114,7 +114,7 @@ var (
 // network says how certain it is that a command speaks to the network.
 func (s *started) network() Certainty {
 	name, args := s.program(), s.args()
-	if slices.ContainsFunc(s.words, opensSocket) && !inert[name] {
+	if slices.ContainsFunc(s.words, opensSocket) && !inert.has(name) {
 		return Sure
 	}
 	switch {
@@ -124,8 +124,8 @@ func (s *started) network() Certainty {
 		return s.wildNetwork(name)
 	case name == "curl" && staysHere(args), (name == "rsync" || name == "scp") && staysLocal(args):
 		return No
-	case speaks[name], name == "rsync":
-		if s.suffix && s.how == may && (len(args) == 0 || wordsToo[name]) {
+	case speaks.has(name), name == "rsync":
+		if s.suffix && s.how == may && (len(args) == 0 || wordsToo.has(name)) {
 			return No
 		}
 		if len(args) == 1 && (args[0] == "--version" || args[0] == "--help" || args[0] == "-V" || args[0] == "version") {
@@ -144,10 +144,10 @@ func (s *started) network() Certainty {
 	if isLanguage(name) {
 		return codeNetwork(name, args, s.stdin)
 	}
-	if databases[name] {
+	if databases.has(name) {
 		return s.databaseNetwork()
 	}
-	if s.suffix || inert[name] || namesOnly[name] || patterns[name] {
+	if s.suffix || inert.has(name) || namesOnly.has(name) || patterns.has(name) {
 		return No
 	}
 	for _, w := range args {
@@ -195,7 +195,7 @@ func (s *started) wildNetwork(name string) Certainty {
 			g[i] = anyChar
 		}
 	}
-	for program := range speaks {
+	for program := range speaks.all() {
 		if g.match(program) {
 			return Suspected
 		}
@@ -203,10 +203,10 @@ func (s *started) wildNetwork(name string) Certainty {
 	return No
 }
 
-func (s *started) subcommandNetwork(name string, subs map[string]bool) Certainty {
+func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 	args := s.args()
 	for i, a := range args {
-		if subs[a] {
+		if subs.has(a) {
 			if name == "git" && a == "submodule" && !slices.Contains(args, "update") && !slices.Contains(args, "add") {
 				return No
 			}
@@ -259,7 +259,7 @@ func (s *started) databaseNetwork() Certainty {
 		case hasURL(a):
 			host = a
 		}
-		if host != "" && !loopbackHosts[host] && !strings.HasPrefix(host, "/") {
+		if host != "" && !loopbackHosts.has(host) && !strings.HasPrefix(host, "/") {
 			return Sure
 		}
 	}
@@ -279,7 +279,7 @@ func codeNetwork(name string, args []string, stdin string) Certainty {
 			case "http.server", "SimpleHTTPServer", "smtpd", "xmlrpc.server", "urllib.request", "webbrowser", "ensurepip":
 				return Sure
 			case "pip", "pipx", "uv":
-				if len(args) > i+2 && speaksFor["pip"][args[i+2]] {
+				if len(args) > i+2 && speaksFor["pip"].has(args[i+2]) {
 					return Sure
 				}
 			}
@@ -327,11 +327,11 @@ func staysHere(args []string) bool {
 		switch {
 		case !isPlain(a):
 			return false
-		case curlOptions[a]:
+		case curlOptions.has(a):
 			if i++; i < len(args) && (strings.HasPrefix(args[i], "@") || !isPlain(args[i])) {
 				return false
 			}
-		case curlFlags[a]:
+		case curlFlags.has(a):
 		default:
 			if plain, here := loopback(a); !here || !plain {
 				return false
@@ -349,7 +349,7 @@ func loopback(text string) (plain, here bool) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.ContainsAny(text, "\\{}[]@*? ") && !strings.Contains(text, "[::1]") {
 		return false, false
 	}
-	return true, loopbackHosts[u.Hostname()]
+	return true, loopbackHosts.has(u.Hostname())
 }
 
 // staysLocal reports whether rsync or scp copies here alone.

@@ -3,15 +3,16 @@ package match
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // carrier is how a program takes the command that it runs.
 type carrier struct {
-	operands int             // words of its own before the command, as in timeout 5
-	assigns  bool            // NAME=value may stand before it
-	text     string          // the option that has shell text as its value, as in su -c
-	joins    bool            // the words are joined and read again
-	values   map[string]bool // its options that take the next word, if all are known
+	operands int       // words of its own before the command, as in timeout 5
+	assigns  bool      // NAME=value may stand before it
+	text     string    // the option that has shell text as its value, as in su -c
+	joins    bool      // the words are joined and read again
+	values   *wordList // its options that take the next word, if all are known
 }
 
 // carriers are programs that are known to run their arguments, so that a match
@@ -95,18 +96,35 @@ var inert = wordSet(`
 	black cc clang clang++ clang-format clang-tidy eslint flake8 g++ gcc golangci-lint isort javac mypy pylint pyright
 	rubocop ruff rustc rustfmt shellcheck shfmt staticcheck stylelint tsc`)
 
-func wordSet(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(list) {
-		set[w] = true
+// wordList is a set of words, which is made when it is first asked. It may be used
+// by many goroutines; nil is empty.
+type wordList struct {
+	list string // separated by blanks
+	once sync.Once
+	set  map[string]bool
+}
+
+func wordSet(list string) *wordList { return &wordList{list: list} }
+
+func (w *wordList) has(word string) bool { return w.all()[word] }
+
+func (w *wordList) all() map[string]bool {
+	if w == nil {
+		return nil
 	}
-	return set
+	w.once.Do(func() {
+		w.set = make(map[string]bool)
+		for _, word := range strings.Fields(w.list) {
+			w.set[word] = true
+		}
+	})
+	return w.set
 }
 
 // isKnown reports whether it is known what a program runs, if anything.
 func isKnown(name string) bool {
 	_, carries := carriers[name]
-	return carries || inert[name] || isShell(name) || name == "git" || name == "find" || name == "xargs"
+	return carries || inert.has(name) || isShell(name) || name == "git" || name == "find" || name == "xargs"
 }
 
 // isInert reports whether a program runs none of these words. Some have an
@@ -115,9 +133,9 @@ func isInert(name string, args []string) bool {
 	switch {
 	case name == "go":
 		return goIsInert(args)
-	case awks[name]:
+	case awks.has(name):
 		return awkIsInert(args)
-	case !inert[name] && !strings.HasPrefix(name, "mkfs."):
+	case !inert.has(name) && !strings.HasPrefix(name, "mkfs."):
 		return false
 	}
 	for _, a := range args {
@@ -383,8 +401,8 @@ func commandStarts(c carrier, args []string) []int {
 			starts = append(starts, i+1+c.operands)
 		case isOption(a):
 			takes := !strings.Contains(a, "=") && i+1 < len(args) && !isOption(args[i+1])
-			reach[i+1] = reach[i+1] || c.values == nil || !c.values[a]
-			reach[i+2] = reach[i+2] || takes && (c.values == nil || c.values[a])
+			reach[i+1] = reach[i+1] || c.values == nil || !c.values.has(a)
+			reach[i+2] = reach[i+2] || takes && (c.values == nil || c.values.has(a))
 		case c.assigns && strings.Contains(a, "="):
 			reach[i+1] = true
 		default:

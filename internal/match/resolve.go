@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 const (
@@ -81,7 +82,7 @@ func followLinks(name string) string {
 
 // processRoot matches the names under which Linux gives a process's root and
 // directory: /proc/self/root/etc is /etc.
-var processRoot = regexp.MustCompile(`^/proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(/|$)`)
+var processRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(/|$)`) })
 
 // throughProc returns the path that one below /proc/self/root or cwd stands
 // for.
@@ -90,7 +91,7 @@ func throughProc(name, cwd string) string {
 		if !strings.HasPrefix(name, "/proc/") {
 			return name
 		}
-		m := processRoot.FindStringSubmatchIndex(name)
+		m := processRoot().FindStringSubmatchIndex(name)
 		if m == nil {
 			return name
 		}

@@ -19,7 +19,7 @@ func (r *lineReader) saying(said bool) *lineReader {
 }
 
 // messages are the options of a program whose values are text for people.
-var messages = map[string]map[string]bool{
+var messages = map[string]*wordList{
 	"gh":   wordSet("-t --title -b --body -n --notes --subject"),
 	"glab": wordSet("-t --title -d --description -m --message"),
 }
@@ -29,8 +29,8 @@ var messengers = wordSet("pr issue release mr")
 
 // tells reads a program whose options hold messages: the others of its words it
 // may run.
-func (r *lineReader) tells(options map[string]bool, words []string, at int, in stream) {
-	if len(words) < 2 || !messengers[words[1]] {
+func (r *lineReader) tells(options *wordList, words []string, at int, in stream) {
+	if len(words) < 2 || !messengers.has(words[1]) {
 		r.handed(words, at, in)
 		return
 	}
@@ -38,9 +38,9 @@ func (r *lineReader) tells(options map[string]bool, words []string, at int, in s
 	for i, w := range words {
 		name, _, valued := strings.Cut(w, "=")
 		switch {
-		case i > 0 && options[words[i-1]]:
+		case i > 0 && options.has(words[i-1]):
 			r.saying(true).texts([]string{w}, mentioned, "in a message")
-		case valued && isOption(w) && options[name]:
+		case valued && isOption(w) && options.has(name):
 			r.saying(true).texts([]string{w}, mentioned, "in a message")
 		default:
 			rest = append(rest, w)
@@ -88,7 +88,7 @@ func awkIsInert(args []string) bool {
 var goQuiet = wordSet("build clean doc env fix fmt get help install list mod test version vet work")
 
 func goIsInert(args []string) bool {
-	return len(args) > 0 && goQuiet[args[0]] && !slices.ContainsFunc(args, func(w string) bool {
+	return len(args) > 0 && goQuiet.has(args[0]) && !slices.ContainsFunc(args, func(w string) bool {
 		if w == "-w" && args[0] == "env" || strings.Contains(w, "extld") {
 			return true
 		}

@@ -55,25 +55,25 @@ var (
 
 // usesOf says what a program does with its words.
 func usesOf(name string, args []string) use {
-	u := use{def: asRead | asWrite | asGuess, opens: !namesOnly[name] && !unrelated[name] && isPlain(name)}
+	u := use{def: asRead | asWrite | asGuess, opens: !namesOnly.has(name) && !unrelated.has(name) && isPlain(name)}
 	switch {
-	case changes[name]:
+	case changes.has(name):
 		u.def = asRead | asWrite
-	case onlyRead[name]:
+	case onlyRead.has(name):
 		u.def = asRead
 	}
-	if namesOnly[name] {
+	if namesOnly.has(name) {
 		u.def &^= asRead
-		if !changes[name] {
+		if !changes.has(name) {
 			u.def &^= asWrite
 		}
 	}
-	u.recursive = trees[name] || recursiveOption(name, args)
+	u.recursive = trees.has(name) || recursiveOption(name, args)
 	u.here = name == "rg" || name == "ag" || name == "ack"
 	switch {
 	case name == "find" || name == "gfind":
 		u.findUse(args)
-	case copies[name]:
+	case copies.has(name):
 		u.each(args, func(i int) role {
 			if i == len(args)-1 {
 				return asWrite
@@ -87,7 +87,7 @@ func usesOf(name string, args []string) use {
 			}
 			return asRead
 		})
-	case patterns[name]:
+	case patterns.has(name):
 		u.patternUse(name, args)
 	case name == "git":
 		u.gitUse(args)
@@ -162,7 +162,7 @@ func (u *use) patternUse(name string, args []string) {
 func (u *use) gitUse(args []string) {
 	sub := ""
 	for i, a := range args {
-		if !isOption(a) && (i == 0 || !gitOptions[args[i-1]]) {
+		if !isOption(a) && (i == 0 || !gitOptions.has(args[i-1])) {
 			sub = a
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // inert are programs that run nothing of what they are told, whichever files
@@ -114,7 +115,7 @@ func (l *locator) builtin(name string, args []string, depth int) {
 	case name == "exec" && len(args) == 0: // its redirections were read
 	case !slices.Contains(plainBuiltins, name):
 		l.unbound(show(name) + " changes what its words mean")
-	case name == "set" && slices.ContainsFunc(args, func(a string) bool { return !setOptions.MatchString(a) }):
+	case name == "set" && slices.ContainsFunc(args, func(a string) bool { return !setOptions().MatchString(a) }):
 		l.unbound("set changes what its words mean")
 	case name != "echo" && slices.ContainsFunc(args, expandsAgain):
 		l.unbound(show(name) + " may expand a word once more")
@@ -180,20 +181,22 @@ type language struct {
 	exists bool           // for a script that is not there others are looked for
 }
 
-var languages = []*language{
-	{name: regexp.MustCompile(`^(sh|bash|dash|ash|ksh|zsh)[0-9.]*$`), flags: regexp.MustCompile(`^(-[efhkmnuvxCEB]+|--norc|--noprofile|--posix|--)$`), shell: true},
-	{name: regexp.MustCompile(`^python[0-9.]*$`), flags: regexp.MustCompile(`^-[bBdEIOPsSuvq]+$`)},
-	{name: regexp.MustCompile(`^(node|nodejs)[0-9.]*$`), flags: regexp.MustCompile(`^--(no-warnings|no-deprecation|trace-warnings|enable-source-maps)$`), exists: true},
-	{name: regexp.MustCompile(`^(ruby|perl)[0-9.]*$`), flags: regexp.MustCompile(`^-(w|W|T)$`)},
-	{name: regexp.MustCompile(`^php[0-9.]*$`), flags: regexp.MustCompile(`^$`)},
-}
+var languages = sync.OnceValue(func() []*language {
+	return []*language{
+		{name: regexp.MustCompile(`^(sh|bash|dash|ash|ksh|zsh)[0-9.]*$`), flags: regexp.MustCompile(`^(-[efhkmnuvxCEB]+|--norc|--noprofile|--posix|--)$`), shell: true},
+		{name: regexp.MustCompile(`^python[0-9.]*$`), flags: regexp.MustCompile(`^-[bBdEIOPsSuvq]+$`)},
+		{name: regexp.MustCompile(`^(node|nodejs)[0-9.]*$`), flags: regexp.MustCompile(`^--(no-warnings|no-deprecation|trace-warnings|enable-source-maps)$`), exists: true},
+		{name: regexp.MustCompile(`^(ruby|perl)[0-9.]*$`), flags: regexp.MustCompile(`^-(w|W|T)$`)},
+		{name: regexp.MustCompile(`^php[0-9.]*$`), flags: regexp.MustCompile(`^$`)},
+	}
+})
 
 func languageOf(name string) *language {
-	i := slices.IndexFunc(languages, func(l *language) bool { return l.name.MatchString(name) })
+	i := slices.IndexFunc(languages(), func(l *language) bool { return l.name.MatchString(name) })
 	if i < 0 {
 		return nil
 	}
-	return languages[i]
+	return languages()[i]
 }
 
 // interpreter reads the arguments of an interpreter: flags, a script, and what
@@ -202,9 +205,9 @@ func (l *locator) interpreter(lang *language, args []string, depth int) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case lang.flags.MatchString(arg):
-		case lang.shell && (arg == "-o" || arg == "+o") && i+1 < len(args) && setOptions.MatchString(args[i+1]):
+		case lang.shell && (arg == "-o" || arg == "+o") && i+1 < len(args) && setOptions().MatchString(args[i+1]):
 			i++
-		case lang.shell && textFlag.MatchString(arg) && i+1 < len(args):
+		case lang.shell && textFlag().MatchString(arg) && i+1 < len(args):
 			l.script(args[i+1], "bash", depth+1)
 			l.arguments(args[i+2:], runs)
 			return
@@ -221,7 +224,7 @@ func (l *locator) interpreter(lang *language, args []string, depth int) {
 	l.unbound("an interpreter without a script runs what it reads")
 }
 
-var textFlag = regexp.MustCompile(`^-[efuvx]*c$`)
+var textFlag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[efuvx]*c$`) })
 
 // scriptFile binds the script of an interpreter.
 func (l *locator) scriptFile(lang *language, name string) {

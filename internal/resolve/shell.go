@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -148,4 +149,6 @@ func expandsAgain(word string) bool {
 	return word != "[" && word != "]" && strings.ContainsAny(word, "[`$")
 }
 
-var setOptions = regexp.MustCompile(`^([-+][efuxnvC]+|[-+][efux]*o|errexit|nounset|pipefail|noglob|xtrace|noclobber)$`)
+var setOptions = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([-+][efuxnvC]+|[-+][efux]*o|errexit|nounset|pipefail|noglob|xtrace|noclobber)$`)
+})
