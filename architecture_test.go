@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"internal/recording": {"hook", "dialect", "journal"},
 	"internal/importer":  {"hook", "dialect", "discovery", "internal/match", "manifest", "trust"},
 	"internal/source":    {},
+	"internal/built":     {},
 	"internal/contain":   {},
 	"internal/match":     {},
 	"internal/process":   {},

@@ -300,10 +300,8 @@ func (h *keyHost) handlers() map[hook.Kind]hook.Handler {
 }
 
 func TestKeysOfAPluginHookHaveAnEffect(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "built")
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "tenterhook-plugin-guard"), "./examples/plugins/guard").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	dir := t.TempDir()
+	buildGuard(t, dir)
 	binary, err := os.ReadFile(filepath.Join(dir, "tenterhook-plugin-guard"))
 	if err != nil {
 		t.Fatal(err)

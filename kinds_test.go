@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/tenterhook/tenterhook/handler/mcptool"
 	"github.com/tenterhook/tenterhook/handler/model"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/plugins"
 )
 
@@ -129,6 +129,17 @@ func denies(t *testing.T, opts tenterhook.Options, id string) {
 	}
 }
 
+// buildGuard puts the plugin of the examples into a folder.
+func buildGuard(t *testing.T, dir string) {
+	t.Helper()
+	if err := built.Into(dir, "examples/plugins/guard"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "guard"), filepath.Join(dir, "tenterhook-plugin-guard")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A package with nothing but its binary denies a call, once it was locked and
 // approved, and loading it starts nothing.
 func TestBinaryOfAPackageDenies(t *testing.T) {
@@ -137,10 +148,7 @@ func TestBinaryOfAPackageDenies(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "tenterhook-plugin-guard"), "./examples/plugins/guard")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	buildGuard(t, dir)
 	load := func() (ids []string, notes []hook.Diagnostic) {
 		reg, err := tenterhook.Open(t.Context(), opts)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 const pushRule = `+++
@@ -51,10 +52,11 @@ func TestRuleDeniesWithoutEnvironmentShellOrDescriptors(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("limits of descriptors are POSIX")
 	}
-	program := filepath.Join(t.TempDir(), "tenterhook")
-	if out, err := exec.Command("go", "build", "-o", program, "./cmd/tenterhook").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	bin := t.TempDir()
+	if err := built.Into(bin, "cmd/tenterhook"); err != nil {
+		t.Fatal(err)
 	}
+	program := filepath.Join(bin, "tenterhook")
 	dir, workspace := t.TempDir(), t.TempDir()
 	put(t, filepath.Join(dir, "push", "HOOK.md"), pushRule)
 	for name, limits := range map[string]string{

@@ -3,12 +3,13 @@ package hooktest_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 // program is the tenterhook command, built once.
@@ -20,14 +21,13 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Setenv("TMPDIR", dir) // texts that are too long are kept there
+	if err := built.Into(dir, "cmd/tenterhook"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	program = filepath.Join(dir, "tenterhook")
 	if runtime.GOOS == "windows" {
 		program += ".exe"
-	}
-	build := exec.Command("go", "build", "-o", program, "github.com/tenterhook/tenterhook/cmd/tenterhook")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the command: %v\n%s", err, out)
-		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		os.RemoveAll(dir)

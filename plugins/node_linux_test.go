@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 // machine is a user's home with a tenterhook command of its own.
@@ -23,8 +25,8 @@ func newMachine(t *testing.T) *machine {
 	if err := os.Mkdir(m.home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", m.command, "../cmd/tenterhook").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := built.Into(base, "cmd/tenterhook"); err != nil {
+		t.Fatal(err)
 	}
 	return m
 }

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 // TestAgentObeysItsHooks runs the agent as its documentation says.
@@ -15,10 +17,11 @@ func TestAgentObeysItsHooks(t *testing.T) {
 			t.Skipf("%s is not installed, or this is Windows", program)
 		}
 	}
-	program := filepath.Join(t.TempDir(), "agent")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	bin := t.TempDir()
+	if err := built.Into(bin, "examples/agent"); err != nil {
+		t.Fatal(err)
 	}
+	program := filepath.Join(bin, "agent")
 	cache, err := exec.Command("go", "env", "GOCACHE").Output() // hooks are built, not all of Go
 	if err != nil {
 		t.Fatal(err)

@@ -148,6 +148,7 @@ func TestAnotherUserRunsWhatWasApproved(t *testing.T) {
 	if os.Getuid() != 0 || err != nil {
 		t.Skip("needs root and setpriv")
 	}
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "other")
 	if err != nil {
 		t.Fatal(err)

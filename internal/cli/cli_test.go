@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -12,19 +11,17 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"tenterhook": func() {
-			os.Exit(Main(context.Background(), os.Args[1:], Streams{os.Stdin, os.Stdout, os.Stderr}))
-		},
-		"tenterhook-bridge": func() { os.Exit(1) }, // what 'install' looks for beside tenterhook
-	})
-}
-
+// The scripts start the commands as they are installed. Starting this test binary
+// in their place would take ten times as long with -race.
 func TestScripts(t *testing.T) {
-	caches := goCaches()
+	caches, bin := goCaches(), t.TempDir()
+	if err := built.Into(bin, "cmd/tenterhook", "cmd/tenterhook-bridge"); err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireUniqueNames:  true,
@@ -33,6 +30,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
 			e.Setenv("HOME", home)
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("XDG_CONFIG_HOME", home+"/.config")
 			e.Setenv("XDG_DATA_HOME", home+"/.local/share")
 			e.Setenv("XDG_STATE_HOME", home+"/.local/state")

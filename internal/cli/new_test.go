@@ -38,6 +38,7 @@ func hermetic(t *testing.T) string {
 // suggested blocks where the event can be blocked.
 func TestANewHookForEachEventDoesWhatItSays(t *testing.T) {
 	goCache(t)
+	home := hermetic(t)
 	for _, lang := range languageNames {
 		if bin := languages[lang].bin; bin != "" {
 			if _, err := exec.LookPath(bin); err != nil {
@@ -48,14 +49,16 @@ func TestANewHookForEachEventDoesWhatItSays(t *testing.T) {
 			if (lang == "go" || testing.Short()) && info.Event != hook.EventPreToolUse && info.Event != hook.EventWorktreeCreate {
 				continue
 			}
-			t.Run(lang+"/"+string(info.Event), func(t *testing.T) { newHookDoesWhatItSays(t, lang, &info) })
+			t.Run(lang+"/"+string(info.Event), func(t *testing.T) {
+				t.Parallel()
+				newHookDoesWhatItSays(t, filepath.Join(home, lang, string(info.Event)), lang, &info)
+			})
 		}
 	}
 }
 
-func newHookDoesWhatItSays(t *testing.T, lang string, info *hook.EventInfo) {
-	dir := hermetic(t)
-	code, out, errs := call(t, "new", "mine", "--event", string(info.Event), "--lang", lang, "--dir", "hooks", "--json")
+func newHookDoesWhatItSays(t *testing.T, dir, lang string, info *hook.EventInfo) {
+	code, out, errs := call(t, "new", "mine", "--event", string(info.Event), "--lang", lang, "--dir", dir, "--json")
 	if code != 0 {
 		t.Fatalf("new: %d %s", code, errs)
 	}
@@ -85,7 +88,7 @@ func newHookDoesWhatItSays(t *testing.T, lang string, info *hook.EventInfo) {
 	if got.Verdict != want || code != wantCode {
 		t.Errorf("%s: exit code %d, %s; want %d, %s", made.Try, code, out, wantCode, want)
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "hooks", "mine", "*"))
+	files, _ := filepath.Glob(filepath.Join(dir, "mine", "*"))
 	said := false
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -97,7 +100,7 @@ func newHookDoesWhatItSays(t *testing.T, lang string, info *hook.EventInfo) {
 	if !said {
 		t.Errorf("no file says %q", exit2Comment(info))
 	}
-	if code, out, _ := call(t, "check", "hooks"); code != 0 || !strings.Contains(out, "nothing wrong") {
+	if code, out, _ := call(t, "check", dir); code != 0 || !strings.Contains(out, "nothing wrong") {
 		t.Errorf("check: %d %s", code, out)
 	}
 }

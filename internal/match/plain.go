@@ -32,7 +32,7 @@ func plainLine(text string) (commands []plainCommand, ok bool) {
 	end := func() bool {
 		one := plainCommand{words: all[first:len(all):len(all)], piped: piped}
 		name := one.words[0]
-		if keywords[name] || strings.HasPrefix(name, "=") || strings.Contains(name, " ") { // zsh runs =name
+		if keywords.has(name) || strings.HasPrefix(name, "=") || strings.Contains(name, " ") { // zsh runs =name
 			return false
 		}
 		if one.text = text[from:last]; loose {

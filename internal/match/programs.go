@@ -157,7 +157,7 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		r.git(words, at, in)
 		return true
 	}
-	if !specials[name] {
+	if !specials.has(name) {
 		return false
 	}
 	args, via := words[1:], runBy(name)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/internal/process"
 )
 
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	if runtime.GOOS == "windows" {
 		faulthook += ".exe"
 	}
-	if out, err := exec.Command("go", "build", "-o", faulthook, "github.com/tenterhook/tenterhook/testdata/faulthook").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build faulthook: %v\n%s", err, out)
+	if err := built.Into(dir, "testdata/faulthook"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	if r, w, err := os.Pipe(); err == nil { // has Go open its poller, which stays
