@@ -118,7 +118,7 @@ func sourceOf(arg, within string) (source.Spec, error) {
 		return source.Spec{Kind: source.KindCatalogue, At: arg}, nil
 	}
 	spec, err := source.Parse(arg, within)
-	if errors.Is(err, os.ErrNotExist) && hookName.MatchString(arg) {
+	if errors.Is(err, os.ErrNotExist) && hookName().MatchString(arg) {
 		_, err := hooks.Folder(arg)
 		return spec, unknownOffer(err)
 	}
