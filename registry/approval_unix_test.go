@@ -49,7 +49,7 @@ func TestHookThatStartsNothingLosesItsApprovalBeforeItRuns(t *testing.T) {
 			return hook.Denied("asked"), nil
 		})}
 		file := filepath.Join(opts.Workspace, ".tenterhook", "hooks", "guard", "HOOK.md")
-		write(t, file, "+++\nevent = \"PreToolUse\"\ntype = \""+string(kind)+"\"\n"+declares[kind]+"\n+++\n")
+		write(t, file, "+++\nevent = \"PreToolUse\"\ntype = \""+string(kind)+"\"\n"+declares[kind]+"\n[breaker]\nfailures = 1\n+++\n")
 		put(t, filepath.Join(opts.UserDir, "hooks"), "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"./a.sh\"\nrewrites = true\n+++\n"+
 			"-- a/a.sh --\n#!/bin/sh\ncase $(cat) in *revoke*) echo more >> '"+file+"' ;; esac\n")
 		reg := open(t, opts)
@@ -63,6 +63,53 @@ func TestHookThatStartsNothingLosesItsApprovalBeforeItRuns(t *testing.T) {
 		if r := own(t, dispatch(t, reg, bash("ls"))); r.Status != hook.StatusSkipped || r.Failure != hook.FailureUntrusted {
 			t.Errorf("%s, after it: %s %s %q", kind, r.Status, r.Failure, r.Reason)
 		}
+		approve(t, reg)
+		if r := own(t, dispatch(t, reg, bash("ls"))); r.Status != hook.StatusBlocked {
+			t.Errorf("%s, approved anew: %s %s %q: that it was not run counts as no failure", kind, r.Status, r.Failure, r.Reason)
+		}
+	}
+}
+
+// Folder is where a hook runs: its own folder, or the copy of what was approved.
+func TestFolderIsWhereAHookRuns(t *testing.T) {
+	opts := machine(t, "")
+	dir := tree(t, "-- named/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n")
+	opts.Dirs = []string{dir}
+	put(t, filepath.Join(opts.Workspace, ".tenterhook", "hooks"), "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"./guard.sh\"\n+++\n-- guard/guard.sh --\n#!/bin/sh\nexit 2\n")
+	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "true"`))
+	reg := open(t, opts)
+	on(t, reg, "callback", answer(nil))
+	folders := func() map[string]string {
+		got := make(map[string]string)
+		for _, l := range reg.List() {
+			folder, err := reg.Folder(l.Hook)
+			if err != nil {
+				folder = err.Error()
+			}
+			got[l.Hook.ID] = folder
+		}
+		return got
+	}
+	want := map[string]string{"dir/named": filepath.Join(dir, "named"), "user/settings.json:PreToolUse[0].0": "", "in-process/callback": ""}
+	got := folders()
+	if why := got["project/guard"]; !strings.Contains(why, "nobody approved it") {
+		t.Errorf("not approved: %q", why)
+	}
+	delete(got, "project/guard")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	approve(t, reg)
+	guard := folders()["project/guard"]
+	if data, err := os.ReadFile(filepath.Join(guard, "guard.sh")); err != nil || string(data) != "#!/bin/sh\nexit 2\n" || !strings.HasPrefix(guard, opts.StateDir) {
+		t.Errorf("approved: %q, %v", guard, err)
+	}
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "hooks", "guard", "guard.sh"), "other")
+	if why := folders()["project/guard"]; strings.HasPrefix(why, "/") {
+		t.Errorf("changed: %q", why)
+	}
+	if folder, err := reg.Folder(&hook.Hook{}); folder != "" || err != nil {
+		t.Errorf("of no hook: %q, %v", folder, err)
 	}
 }
 
