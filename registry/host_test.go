@@ -197,8 +197,10 @@ func TestSchemasOfTheHostAreHeldAgainstEachRewrite(t *testing.T) {
 			kind, want = "integer", hook.Deny
 		}
 		schema = strings.NewReplacer("%s", kind, "%d", strings.Repeat("x", i%300)).Replace(object)
-		if out := dispatch(t, reg, bash("ls")); out.Verdict != want {
-			t.Fatalf("%d: %v %q", i, out.Verdict, out.Reason)
+		for range 2 {
+			if out := dispatch(t, reg, bash("ls")); out.Verdict != want {
+				t.Fatalf("%d: %v %q", i, out.Verdict, out.Reason)
+			}
 		}
 	}
 	for text, want := range map[string]hook.Verdict{"": hook.NoOpinion, "{": hook.Deny} {

@@ -52,6 +52,7 @@ func TestPinnedSessionKeepsTheGuardsItBeganWith(t *testing.T) {
 			pinned: []string{"user/guard success"}, verdict: hook.NoOpinion},
 		"a rule": {before: manifest("type = \"rule\"\ndecision = \"deny\"\nreason = \"no\""), after: gone, kept: "user/guard",
 			pinned: []string{"user/guard blocked"}, verdict: hook.Deny},
+		"a rule that is not concerned": {before: manifest("type = \"rule\"\nif = \"Bash(rm *)\"\ndecision = \"deny\"\nreason = \"no\""), after: gone, kept: "user/guard"},
 		"an allow of a rule does not count": {before: manifest("type = \"rule\"\nif = \"Bash(ls)\"\ndecision = \"allow\""), after: gone, kept: "user/guard",
 			pinned: []string{"user/guard success"}, verdict: hook.NoOpinion},
 		"a background hook":       {before: manifest("async = true\ncommand = \"true\""), after: gone},

@@ -40,15 +40,13 @@ type breakerDefaults struct {
 
 // covers reports whether a scope's word counts for hooks of another: that of
 // managed settings for all, that of a workspace for its own hooks, and that of
-// the user and the operator for all but managed hooks. A package has no word.
+// the user and the operator for all but managed hooks.
 func (w reach) covers(s hook.Scope) bool {
 	switch w.scope {
 	case hook.ScopeManaged:
 		return true
 	case hook.ScopeProject, hook.ScopeLocal:
 		return s == hook.ScopeProject || s == hook.ScopeLocal
-	case hook.ScopePlugin:
-		return false
 	}
 	return s != hook.ScopeManaged
 }
@@ -61,7 +59,8 @@ func covering(words []reach, s hook.Scope) (reach, bool) {
 	return words[i], true
 }
 
-// layer makes a policy of the settings of all scopes. Switches that make hooks
+// layer makes a policy of the settings of all scopes but those of packages, which
+// have no word. Switches that make hooks
 // fewer or stricter count wherever they are set, as far as they reach. What
 // opens something (servers, URLs, variables) counts from the managed, the user
 // and the named scopes alone; of two the managed one counts, then the named

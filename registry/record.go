@@ -12,9 +12,6 @@ import (
 
 // record gives the dispatch to the recorder, where there is one.
 func (d *dispatch) record(from *Caller, out *hook.Outcome, err error) {
-	if d.run == "" || len(d.slots) == 0 {
-		return
-	}
 	call, _ := hook.ToolCallOf(d.in)
 	d.r.keep(hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
 		Base: d.base, Tool: call.ToolName, Env: from.env(), Payload: d.asked, Outcome: out, Err: err})

@@ -298,3 +298,44 @@ func TestHooksThatARulesRewriteConcernsDoNotOverlap(t *testing.T) {
 		}
 	})
 }
+
+// A rule that the host registers is bound as one of a file is.
+func TestRegisteredRuleThatCannotJudgeSaysWhy(t *testing.T) {
+	reg := open(t, only())
+	for name, params := range map[string]hook.Params{
+		"wrong": {"decision": []byte(`"maybe"`), "reason": []byte(`"x"`)},
+		"when":  {"decision": []byte(`"deny"`), "reason": []byte(`"x"`), "when": []byte(`"true"`)},
+		"good":  {"decision": []byte(`"deny"`), "reason": []byte(`"x"`)},
+	} {
+		if err := reg.Register(&hook.Hook{Name: name, Kind: hook.KindRule, Event: hook.EventPreToolUse, Params: params}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]hook.State{"wrong": hook.StateInvalid, "when": hook.StateUnsupported, "good": hook.StateReady} {
+		if l := state(t, reg, "in-process/"+name); l.State != want || (l.Why == "") != (want == hook.StateReady) {
+			t.Errorf("%s: %s %q", name, l.State, l.Why)
+		}
+	}
+}
+
+// A rule that runs once, and that a nested dispatch asked meanwhile, has run.
+func TestRuleThatANestedDispatchAskedHasRun(t *testing.T) {
+	reg := open(t, only(tree(t, "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nonce = true\ndecision = \"warn\"\nreason = \"x\"\n+++\n")))
+	var inner *hook.Outcome
+	on(t, reg, "nests", func(ctx context.Context, in hook.PreToolUse) (*hook.Output, error) {
+		if inner == nil {
+			inner = &hook.Outcome{}
+			out, err := reg.Dispatch(ctx, inSession("s"))
+			inner = out
+			return nil, err
+		}
+		return nil, nil
+	}, rewrites)
+	out := dispatch(t, reg, inSession("s"))
+	if got := ids(out); got[0] != "dir/a skipped" || out.Results[0].Reason != "once: it has run in this session" {
+		t.Errorf("%v %q", got, out.Results[0].Reason)
+	}
+	if got := ids(inner); got[0] != "dir/a success" {
+		t.Errorf("the nested one: %v", got)
+	}
+}

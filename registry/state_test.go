@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -159,5 +160,42 @@ func TestStatesOfTwoProcessesMerge(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
+	}
+}
+
+// A person closes breakers of one hook, or of all.
+func TestResetClosesTheBreakersOfAHook(t *testing.T) {
+	reg := open(t, only())
+	for _, name := range []string{"b", "a", "good"} {
+		on(t, reg, name, func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			if name == "good" {
+				return nil, nil
+			}
+			return nil, errors.New("bad")
+		}, func(h *hook.Hook) { h.Breaker.Failures = 1 })
+	}
+	for _, step := range []struct {
+		reset, closed string
+		want          []string
+	}{
+		{"in-process/none", "", []string{"in-process/b failed breaker_open", "in-process/a failed breaker_open", "in-process/good success"}},
+		{"in-process/b", "in-process/b", []string{"in-process/b failed exit", "in-process/a failed breaker_open", "in-process/good success"}},
+		{"", "in-process/a in-process/b", []string{"in-process/b failed exit", "in-process/a failed exit", "in-process/good success"}},
+	} {
+		dispatch(t, reg, bash("ls"))
+		if got := strings.Join(reg.ResetBreakers(step.reset), " "); got != step.closed {
+			t.Errorf("reset %q closed %q, want %q", step.reset, got, step.closed)
+		}
+		if diff := cmp.Diff(step.want, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+			t.Errorf("after reset %q: -want +got:\n%s", step.reset, diff)
+		}
+	}
+	for key := range reg.State().Breakers {
+		if id, path := registry.BreakerHook(key); id != "in-process/a" && id != "in-process/b" || path != "" {
+			t.Errorf("%q is of %q in %q", key, id, path)
+		}
+	}
+	if id, path := registry.BreakerHook("user/a\x00/x/HOOK.md"); id != "user/a" || path != "/x/HOOK.md" {
+		t.Errorf("%q %q", id, path)
 	}
 }

@@ -70,24 +70,48 @@ func TestHookThatWaitsForAPlaceLeavesWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opts := only()
 		opts.MaxParallel = 1
-		k := &kept{}
-		opts.Recorder = k
 		reg := open(t, opts)
-		ran := 0
-		on(t, reg, "a-slow", func(context.Context, hook.PreToolUse) (*hook.Output, error) { time.Sleep(time.Minute); return nil, nil })
-		on(t, reg, "b-waits", func(context.Context, hook.PreToolUse) (*hook.Output, error) { ran++; return nil, nil })
+		var ran atomic.Int32
+		for _, name := range []string{"a", "b"} { // one of them has the place
+			on(t, reg, name, func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+				if ran.Add(1) == 1 {
+					time.Sleep(time.Minute)
+				}
+				return nil, nil
+			})
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
 		if _, err := reg.Dispatch(ctx, bash("ls")); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
-		if ran > 1 {
-			t.Errorf("it ran %d times", ran)
+		if ran.Load() != 1 {
+			t.Errorf("%d hooks ran", ran.Load())
 		}
 		time.Sleep(time.Hour)
 		if out := dispatch(t, reg, hook.PreToolUse{ToolName: "Bash"}); len(out.Results) != 2 {
 			t.Errorf("the place is not free any more: %v", ids(out))
+		}
+	})
+}
+
+// Functions of the host that hang delay Close by a few seconds in all, also those
+// that a dispatch calls when its hooks have ended.
+func TestCloseLeavesADispatchBehindThatDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer synctest.Wait()
+		defer close(release)
+		opts := only()
+		opts.Recorder = hostileRecorder{func() { <-release }}
+		reg := open(t, opts)
+		on(t, reg, "hangs", func(context.Context, hook.PreToolUse) (*hook.Output, error) { <-release; return nil, nil })
+		go func() { _, _ = reg.Dispatch(t.Context(), evilInput{bash("ls"), func() {}}) }()
+		synctest.Wait()
+		start := time.Now()
+		if err := reg.Close(); err != nil || time.Since(start) > 10*time.Second {
+			t.Errorf("%v after %s", err, time.Since(start))
 		}
 	})
 }
