@@ -1,6 +1,7 @@
 package tenterhook_test
 
 import (
+	"encoding/json"
 	"path"
 	"path/filepath"
 	"slices"
@@ -113,5 +114,72 @@ func TestCheckReportsNothingOfACorrectFileOfEachProduct(t *testing.T) {
 	}
 	for name := range left {
 		t.Errorf("%s is no product's file", name)
+	}
+}
+
+// A correct file of which any part is missing, or is of another type, is read
+// without a panic: a workspace may hold anything.
+func TestNoFileOfAProductBreaksTheReader(t *testing.T) {
+	read := func(name, text string) {
+		t.Helper()
+		defer func() {
+			if p := recover(); p != nil {
+				t.Errorf("%s: %v: %s", name, p, text)
+			}
+		}()
+		for _, product := range append(slices.DeleteFunc(dialect.Products(), func(p string) bool { return !owns(p, name) }), "") {
+			dialect.ReadConfig(dialect.ConfigSource{Product: product, Source: hook.Source{Path: "/w/" + name, Root: "/w"}}, []byte(text))
+		}
+	}
+	for name, text := range correct {
+		for _, text := range []string{"", "{}", "[]", "null", "5", `"x"`, "{\"hooks\": null}", "hooks = 5"} {
+			read(name, text)
+		}
+		var doc any
+		if json.Unmarshal([]byte(text), &doc) != nil {
+			continue
+		}
+		all := func() {
+			t.Helper()
+			changed, err := json.Marshal(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read(name, string(changed))
+		}
+		spoil(doc, all)
+	}
+}
+
+// owns reports whether a file is one of a product.
+func owns(product, name string) bool {
+	return slices.ContainsFunc(dialect.ConfigFiles(product), func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
+}
+
+// spoil puts something else in the place of each part of a document, one at a
+// time, and nothing.
+func spoil(doc any, then func()) {
+	others := []any{nil, 5.5, "x", true, []any{}, map[string]any{}, []any{nil}, []any{5.5, "x"}, map[string]any{"x": nil}, []any{map[string]any{}}}
+	switch v := doc.(type) {
+	case map[string]any:
+		for key, was := range v {
+			for _, other := range others {
+				v[key] = other
+				then()
+			}
+			delete(v, key)
+			then()
+			v[key] = was
+			spoil(was, then)
+		}
+	case []any:
+		for i, was := range v {
+			for _, other := range others {
+				v[i] = other
+				then()
+			}
+			v[i] = was
+			spoil(was, then)
+		}
 	}
 }

@@ -81,7 +81,13 @@ func kiroMatcher(pattern string) string {
 
 // action reads a hook of the editor: one file, one hook.
 func (r *configReader) action(doc *node) {
-	when, then := doc.at("when"), doc.at("then")
+	part := func(key string) *node { // one that is missing is empty
+		if n := doc.at(key); n != nil {
+			return n
+		}
+		return &node{line: doc.line}
+	}
+	when, then := part("when"), part("then")
 	kind := then.at("type").text()
 	handler := []pair{}
 	for _, key := range []string{"name", "description"} {

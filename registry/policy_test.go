@@ -95,6 +95,9 @@ func TestGatesOfTheEnvironment(t *testing.T) {
 	}{
 		{"TENTERHOOK_NO_HOOKS=1", nil, "managed in-process"},
 		{"TENTERHOOK_NO_HOOKS=0", nil, "managed user project local dir in-process"},
+		{"TENTERHOOK_NO_HOOKS=false", nil, "managed user project local dir in-process"},
+		{"TENTERHOOK_NO_HOOKS=", nil, "managed user project local dir in-process"},
+		{"TENTERHOOK_NO_HOOKS=yes", nil, "managed in-process"},
 		{"CALIBAN_NO_HOOKS=1", nil, "managed user project local dir in-process"},
 		{"CALIBAN_NO_HOOKS=1", []string{"caliban"}, "managed in-process"},
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -398,5 +399,37 @@ func TestEveryReplacementOfAnOutputCounts(t *testing.T) {
 	}
 	if out := dispatch(t, reg, hook.PostToolUse{ToolName: "Bash", ToolResponse: []byte(`"x"`)}); out.UpdatedToolOutput != nil || len(out.Failures()) != 1 {
 		t.Errorf("%s %v", out.UpdatedToolOutput, ids(out))
+	}
+}
+
+// Each file that a product keeps in a project marks the project's root, for a
+// registry that reads the product's files, and for no other.
+func TestFilesOfProductsMarkTheRootOfAProject(t *testing.T) {
+	places := 0
+	for _, product := range dialect.Products() {
+		for _, place := range dialect.ConfigPlaces(product) {
+			if place.Base != dialect.BaseWorkspace {
+				continue
+			}
+			for _, name := range place.Names {
+				places++
+				opts := machine(t, "")
+				sub := filepath.Join(opts.Workspace, "a", "b")
+				write(t, filepath.Join(opts.Workspace, filepath.FromSlash(strings.ReplaceAll(name, "*", "x"))), "{}")
+				write(t, filepath.Join(sub, "x"), "")
+				root := opts.Workspace
+				opts.Workspace = sub
+				if got := open(t, opts).Workspace(); got != sub {
+					t.Errorf("%s: of nobody's files the root is %s", name, got)
+				}
+				opts.Compat = []string{product}
+				if got := open(t, opts).Workspace(); got != root {
+					t.Errorf("%s of %s: the root is %s", name, product, got)
+				}
+			}
+		}
+	}
+	if places < 12 {
+		t.Errorf("only %d places", places)
 	}
 }
