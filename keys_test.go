@@ -23,6 +23,7 @@ import (
 	"github.com/tenterhook/tenterhook/handler/mcptool"
 	"github.com/tenterhook/tenterhook/handler/model"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 	"github.com/tenterhook/tenterhook/manifest"
 	"github.com/tenterhook/tenterhook/plugins"
 	"github.com/tenterhook/tenterhook/registry"
@@ -105,6 +106,8 @@ type keyEffect struct {
 	off, on string // what is seen without, and with it
 	other   string // another hook beside it
 	needs   string // a program
+
+	contained bool // it needs what a strict sandbox needs
 }
 
 const (
@@ -115,6 +118,8 @@ const (
 	asks = "type = \"prompt\"\nprompt = \"P\""
 	rule = "type = \"rule\"\ndecision = \"deny\"\nreason = \"R\""
 	some = `command = "true"`
+
+	writesHere = `command = "echo x > made || exit 2"`
 )
 
 var keyEffects = map[string]keyEffect{
@@ -166,6 +171,14 @@ var keyEffects = map[string]keyEffect{
 	"worker": {base: `command = '''n=0; while read -r line; do n=$((n+1)); printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"%s"}}\n' $n; done'''`,
 		with: `worker = true`, look: func(h *keyHost) string { contexts(h); return contexts(h) }, on: "2"},
 
+	"sandbox.mode":        {base: writesHere, with: "[sandbox]\nmode = \"read-only\"", look: verdictOf, off: "none", on: "deny", contained: true},
+	"sandbox.allow_write": {base: writesHere, with: "[sandbox]\nmode = \"read-only\"\nallow_write = [\"${HOOK_DIR}\"]", without: "[sandbox]\nmode = \"read-only\"", look: verdictOf, off: "deny", on: "none", contained: true},
+	"sandbox.allow_read":  {base: `command = "ls /var/tmp || exit 2"`, with: "[sandbox]\nallow_read = [\"/var/tmp\"]", without: "sandbox = \"strict\"", look: verdictOf, off: "deny", on: "none", contained: true},
+	"sandbox.deny_read":   {base: `command = "cat HOOK.md || exit 2"`, with: "[sandbox]\ndeny_read = [\"${HOOK_DIR}/HOOK.md\"]", without: "sandbox = \"strict\"", look: verdictOf, off: "none", on: "deny", contained: true},
+	"sandbox.allow_net": {base: "shell = \"bash\"\ncommand = '''u=$URL; u=${u#http://}; u=${u%/x}; (exec 3<>/dev/tcp/${u%:*}/${u#*:}) || exit 2'''", needs: "bash",
+		with: "[sandbox]\nmode = \"read-only\"\nallow_net = []", without: "sandbox = \"read-only\"", look: verdictOf, off: "none", on: "deny", contained: true},
+	"sandbox.memory": {base: `command = '[ "$(ulimit -d)" != 65536 ] || exit 2'`, with: "[sandbox]\nmode = \"reap\"\nmemory = \"64MiB\"", look: verdictOf, off: "none", on: "deny", contained: true},
+
 	"url":              {base: `type = "http"`, with: `url = "$URL/path"`, without: `url = "$URL/"`, look: asked, off: "POST /", on: "POST /path"},
 	"headers":          {base: post, with: "[headers]\nX-Key = \"k\"", look: asked, off: "POST", on: "POST k"},
 	"allowed_env_vars": {base: post, with: "allowed_env_vars = [\"KEY_VARIABLE\"]\n[headers]\nX-Key = \"v$KEY_VARIABLE\"", without: "[headers]\nX-Key = \"v$KEY_VARIABLE\"", look: asked, off: "POST v", on: "POST vsecret"},
@@ -202,6 +215,11 @@ var keyEffects = map[string]keyEffect{
 		look: func(h *keyHost) string { return string(h.dispatch(bash("rm -rf build")).UpdatedInput) }, off: `{"command":"true"}`, on: `{"command":"ls"}`},
 }
 
+// contains reports whether this machine enforces sandboxes.
+func contains() bool {
+	return len((&sandbox.Policy{Mode: sandbox.Strict, Memory: 1}).Missing()) == 0
+}
+
 // askedFor looks whether a model was asked for something.
 func askedFor(what string) func(*keyHost) string {
 	return func(h *keyHost) string { h.dispatch(bash("ls")); return fmt.Sprint(strings.Contains(h.saw(), what)) }
@@ -223,6 +241,9 @@ func TestEachKeyOfAHookFileHasAnEffect(t *testing.T) {
 			t.Errorf("%s is no key", key)
 		}
 		if _, err := exec.LookPath(e.needs); e.needs != "" && err != nil {
+			continue
+		}
+		if e.contained && !contains() {
 			continue
 		}
 		t.Run(key, func(t *testing.T) {

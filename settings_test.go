@@ -34,6 +34,7 @@ type settingEffect struct {
 	host          func(*keyHost) // gives the host what the key is about
 	look          func(*keyHost) string
 	off, on       string
+	contained     bool // it needs what a strict sandbox needs
 }
 
 const localHTTP = "allowed_http_hook_urls = [\"$URL/*\"]\nallow_local_http_hook_targets = true\n"
@@ -62,6 +63,7 @@ var settingEffects = map[string][]settingEffect{
 	"mcp_servers": {{base: call, with: "[mcp_servers.s]\nurl = \"$URL/mcp\"", look: anyRequest, off: "false", on: "true"}},
 	"model": {{base: asks, with: "[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"$URL\"\napi_key_env = \"KEY_VARIABLE\"",
 		look: anyRequest, off: "false", on: "true"}},
+	"sandbox": {{base: writesHere, with: "[sandbox]\nuser = \"read-only\"", look: verdictOf, off: "none", on: "deny", contained: true}},
 	"breaker": {{base: fail, with: "[breaker]\nfailures = 1", look: func(h *keyHost) string { statuses(h); return statuses(h) },
 		off: "it failed exit", on: "it failed breaker_open"}},
 	"self_protection": {
@@ -191,7 +193,11 @@ func TestEachKeyOfTheSettingsHasAnEffect(t *testing.T) {
 	}
 	keys := settingKeys(t)
 	for _, key := range keys {
-		if len(settingEffects[key]) == 0 {
+		if key == "sandbox_required" { // it takes a machine that enforces nothing
+			if text, err := os.ReadFile("internal/cli/testdata/sandbox_required.txtar"); err != nil || !strings.Contains(string(text), key+" = false") {
+				t.Errorf("no script shows what %s does: %v", key, err)
+			}
+		} else if len(settingEffects[key]) == 0 {
 			t.Errorf("no test shows what the setting %s does", key)
 		}
 	}
@@ -200,6 +206,9 @@ func TestEachKeyOfTheSettingsHasAnEffect(t *testing.T) {
 			t.Errorf("%s is no setting", key)
 		}
 		for _, e := range effects {
+			if e.contained && !contains() {
+				continue
+			}
 			t.Run(key, func(t *testing.T) {
 				if got := e.seen(t, e.without); got != e.off {
 					t.Errorf("with %q: %q, want %q", e.without, got, e.off)

@@ -85,6 +85,7 @@ func (e *entry) ours(h *hook.Hook) {
 		h.Syntax = hook.SyntaxRegexp // as starpod searches its matchers
 	}
 	h.Breaker = e.breaker()
+	h.Sandbox = e.sandbox()
 	if need := e.sub("requires"); need != nil {
 		h.Requires = hook.Requires{Bins: need.strings("bins"), AnyBins: need.strings("any_bins"), Envs: need.strings("envs"), OS: need.strings("os")}
 		if len(h.Requires.Envs) == 0 {
@@ -105,6 +106,19 @@ func (e *entry) breaker() hook.BreakerSettings {
 	s := hook.BreakerSettings{Failures: table.integer("failures"), Cooldown: table.duration("cooldown", time.Second)}
 	e.wrong = cmp.Or(e.wrong, table.wrong)
 	return s
+}
+
+// sandbox reads the sandbox that an entry asks for; nil = none is declared.
+func (e *entry) sandbox() *hook.Sandbox {
+	n := e.get("sandbox")
+	if n == nil {
+		return nil
+	}
+	box, problems := hook.SandboxOf(n.json())
+	for _, p := range problems {
+		e.fail(p.Code, e.line("sandbox"), p.Key, p.Text, p.Hint)
+	}
+	return box
 }
 
 // finish judges whether the hook can run on its event, and adds it.

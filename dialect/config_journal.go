@@ -1,11 +1,12 @@
 package dialect
 
 import (
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 var (
@@ -49,29 +50,15 @@ func (e *entry) age(key string) time.Duration {
 	return 0
 }
 
-// sizeUnits are the units of a size, the longest first.
-var sizeUnits = []struct {
-	name  string
-	bytes float64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}}
-
 // size reads a size such as "256MiB", in bytes.
 func (e *entry) size(key string) int64 {
 	n := e.get(key)
 	if n == nil {
 		return 0
 	}
-	for _, unit := range sizeUnits {
-		number, ok := strings.CutSuffix(n.text(), unit.name)
-		if !ok {
-			continue
-		}
-		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err == nil && f > 0 && f*unit.bytes < math.MaxInt64 {
-			return int64(f * unit.bytes)
-		}
-		break
+	bytes, ok := hook.ParseSize(n.text())
+	if !ok {
+		e.fail("unknown_value", e.line(key), e.keys[key].key, `want a size such as "256MiB", got `+n.what(), "")
 	}
-	e.fail("unknown_value", e.line(key), e.keys[key].key, `want a size such as "256MiB", got `+n.what(), "")
-	return 0
+	return bytes
 }

@@ -34,7 +34,7 @@ func settingSchema(key string) object {
 	texts := object{"type": "array", "items": text}
 	table := object{"type": "object", "additionalProperties": text}
 	switch key {
-	case "disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allow_local_http_hook_targets":
+	case "disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allow_local_http_hook_targets", "sandbox_required":
 		return flag
 	case "allowed_http_hook_urls", "http_hook_allowed_env_vars", "disabled":
 		return texts
@@ -51,6 +51,12 @@ func settingSchema(key string) object {
 	case "model":
 		return object{"anyOf": []any{text, closed(object{"provider": object{"enum": modelMakers}, "model": text,
 			"base_url": text, "baseUrl": text, "api_key_env": text, "apiKeyEnv": text})}}
+	case "sandbox":
+		scopes := make(object)
+		for _, name := range sandboxScopes {
+			scopes[name] = object{"enum": hook.SandboxModes()}
+		}
+		return closed(scopes)
 	case "journal":
 		return closed(object{"record": object{"enum": recordLevels}, "keep": text, "redact": texts,
 			"max_size": text, "maxSize": text})

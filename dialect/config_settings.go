@@ -26,6 +26,10 @@ type Settings struct {
 	MCPServers                map[string]MCPServer // by the name that hooks call them by
 	Model                     ModelSettings
 	Journal                   JournalSettings
+	// Sandbox is, by scope, the mode of hooks that declare no sandbox.
+	Sandbox map[string]hook.SandboxMode
+	// SandboxRequired says whether a hook fails whose sandbox cannot be enforced; nil = it does.
+	SandboxRequired *bool
 }
 
 // JournalSettings say what the command line and the daemon keep of what hooks
@@ -70,7 +74,7 @@ type ModelSettings struct {
 // settingKeys are the keys of our own settings.
 var settingKeys = []string{
 	"disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
-	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "self_protection", "hooks",
+	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "self_protection", "sandbox", "sandbox_required", "hooks",
 }
 
 // settings reads the keys at the top of a settings file, in snake_case or in
@@ -104,6 +108,8 @@ func (r *configReader) settings(doc *node) {
 		s.MCPServers = e.servers()
 		s.Model = e.model()
 		s.Journal = e.journal()
+		s.Sandbox = e.sandboxes()
+		s.SandboxRequired = e.choice("sandbox_required")
 	}
 	for _, p := range doc.pairs() {
 		key := snake(p.key)

@@ -15,7 +15,7 @@ var tenterhookConfig = product{
 		{pattern: "tenterhook/settings.json", form: formSettings},
 	},
 	keys: append([]string{
-		"env", "priority", "rewrites", "protocol", "enabled", "requires", "breaker", "schema", "method", "hook", "plugin", "worker",
+		"env", "priority", "rewrites", "protocol", "enabled", "requires", "breaker", "sandbox", "schema", "method", "hook", "plugin", "worker",
 		"unless", "when", "touches", "reads", "writes", "network", "destructive", "decision", "reason", "text", "set", "suppress_prompt",
 	}, claudeHandlerKeys...),
 	flat:     true,

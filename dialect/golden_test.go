@@ -202,7 +202,6 @@ func TestTablesHaveTheirEntriesAndNoOthers(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "%s: %q\n", list.name, list.words)
 	}
-	table("size", sizeUnits)
 	table("place", ConfigPlaces(Products()...))
 	expect(t, "testdata/tables.txt", strings.ReplaceAll(b.String(), claudeManagedFolder()+"/", "claude-code/"))
 }

@@ -116,6 +116,7 @@ const (
 	FailureTransport   Failure = "transport"       // the way to it broke
 	FailurePanic       Failure = "panic"           // it panicked
 	FailureBreakerOpen Failure = "breaker_open"    // it failed too often of late
+	FailureSandbox     Failure = "sandbox"         // its sandbox cannot be enforced
 	FailureExpression  Failure = "expression"      // an expression of a rule has no value for this event
 
 	FailureUntrusted   Failure = "untrusted"

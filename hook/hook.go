@@ -34,6 +34,7 @@ type Hook struct {
 	Env           map[string]string
 	Requires      Requires
 	Breaker       BreakerSettings
+	Sandbox       *Sandbox // nil = that of its scope, see registry
 
 	Command *Command // Kind command
 	Params  Params   // what the other kinds declare, by key

@@ -57,6 +57,7 @@ func (s section) handler(h *hook.Hook, from origin) {
 		return
 	}
 	h.Async, h.AsyncRewake = s.flag("async", false), s.flag("async_rewake", false)
+	h.Sandbox = s.sandbox()
 	h.Command = s.command()
 	if s.choice("cwd", cwdWords) == cwdSession {
 		h.Source.Dir = ""

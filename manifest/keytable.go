@@ -48,6 +48,12 @@ var keyTable = []Key{
 	{"requires.os", nil, "list of texts", "every system", "`linux`, `macos`, `windows`, …", "", nil},
 	{"breaker.failures", nil, "a number", "5", "after how many failures in a row the hook is skipped; -1 = never", "", nil},
 	{"breaker.cooldown", nil, "as `timeout`", "60 s", "for how long it is skipped, until one call tries it again", "", nil},
+	{"sandbox.mode", kinds(hook.KindCommand), orWords(words(hook.SandboxModes())), "that of its scope", "how far its processes are contained, see [containment](containment.md); `sandbox = \"strict\"` says the same", "", nil},
+	{"sandbox.allow_write", kinds(hook.KindCommand), "list of paths", "nothing", "what it may write to beneath, beside its own temporary directory", "", nil},
+	{"sandbox.allow_read", kinds(hook.KindCommand), "list of paths", "nothing", "what it may read beneath, beside the system, its folder and the workspace", "", nil},
+	{"sandbox.deny_read", kinds(hook.KindCommand), "list of paths", "nothing", "what it may not read all the same", "", nil},
+	{"sandbox.allow_net", kinds(hook.KindCommand), "list of ports", "those of the mode", "TCP ports that it may connect to, as `\"tcp:443\"`", "", nil},
+	{"sandbox.memory", kinds(hook.KindCommand), "a size, as `\"512MiB\"`", "no bound", "how much data each of its processes may have", "", nil},
 	{"command", kinds(hook.KindCommand), "text", "required", "a shell command line; with `args` a program", "", nil},
 	{"args", kinds(hook.KindCommand), "list of texts", "", "the program's arguments: no shell is used", "", nil},
 	{"shell", kinds(hook.KindCommand), "`sh`, `bash`, `powershell`", "`sh`", "the program that reads the command line", "", nil},
@@ -113,7 +119,9 @@ func tableKeys(table string) []string {
 var (
 	sharedKeys = append(keysOf(func(k Key) bool { return k.Kinds == nil && !strings.Contains(k.Name, ".") }), "breaker", "requires")
 
-	commandKeys = keysOf(func(k Key) bool { return slices.Equal(k.Kinds, kinds(hook.KindCommand)) })
+	commandKeys = append(keysOf(func(k Key) bool {
+		return slices.Equal(k.Kinds, kinds(hook.KindCommand)) && !strings.Contains(k.Name, ".")
+	}), "sandbox")
 )
 
 // param is a key that belongs to some kinds alone. It is kept as it is, under

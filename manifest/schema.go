@@ -102,6 +102,11 @@ func schemaOf(key string) object {
 		return object{"type": []string{"object", "array"}}
 	case "requires":
 		return tableSchema(requiresKeys, object{"anyOf": []any{textSchema, textsSchema, object{"type": "object"}}})
+	case "sandbox":
+		table := tableSchema(newKeySet(tableKeys("sandbox")...), textsSchema)
+		of := table["properties"].(object)
+		of["mode"], of["memory"] = oneOf(words(hook.SandboxModes())), textSchema
+		return object{"anyOf": []any{oneOf(words(hook.SandboxModes())), table}}
 	case "breaker":
 		s := tableSchema(breakerKeys, object{"type": "integer"})
 		s["properties"].(object)["cooldown"] = timeSchema

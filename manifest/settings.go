@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -70,6 +71,24 @@ func (s section) breaker() hook.BreakerSettings {
 	table := s.table("breaker")
 	table.check(breakerKeys)
 	return hook.BreakerSettings{Failures: table.integer("failures"), Cooldown: table.duration("cooldown")}
+}
+
+// sandbox reads the sandbox that the hook asks for; nil = none is declared.
+func (s section) sandbox() *hook.Sandbox {
+	v, _ := s.get("sandbox")
+	if v == nil {
+		return nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		s.wrongType("sandbox", "a mode or a table", v)
+		return nil
+	}
+	box, problems := hook.SandboxOf(raw)
+	for _, p := range problems {
+		s.fail(remark{p.Code, p.Key, p.Text, p.Hint})
+	}
+	return box
 }
 
 // requires gathers the requirements from wherever hosts look for them: a table

@@ -32,14 +32,17 @@ func (k *sameKeys) number(key string) int {
 
 // of returns what a hook is known by. Copies in different plugins stay apart. One
 // that is invalid is the same as no other.
-func (k *sameKeys) of(pkg string, h *hook.Hook) (s sameness) {
+func (k *sameKeys) of(pkg string, e *entry) (s sameness) {
+	h := e.hook
 	if h.State == hook.StateInvalid {
 		return s
 	}
 	if key := dialect.LegacyKey(h); key != "" {
 		s.legacy = k.number(h.Scope.String() + "\x00" + pkg + "\x00" + key)
 	}
-	if key := dialect.WholeKey(h); key != "" {
+	own := *h
+	own.Sandbox = e.declared.Sandbox // not what the settings give its scope
+	if key := dialect.WholeKey(&own); key != "" {
 		s.whole = k.number(pkg + "\x00" + key)
 	}
 	return s

@@ -119,7 +119,7 @@ func (r *Registry) arrange(l *loaded) *generation {
 			}
 			e.definition = d
 			if d.config != nil {
-				e.same = keys.of(apart, e.hook)
+				e.same = keys.of(apart, e)
 			}
 			g.entries = append(g.entries, e)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 )
 
 // policy is what the settings of all scopes come to.
@@ -23,7 +24,8 @@ type policy struct {
 	breakers    []breakerDefaults
 	disabled    map[string][]reach
 	failBlock   []reach // default_on_failure = "block"
-	unprotected string  // the file that decides about self_protection
+	sandboxes   []sandboxDefaults
+	unprotected string // the file that decides about self_protection
 }
 
 // reach is a word of a settings file, and whose hooks it is about.
@@ -36,6 +38,49 @@ type reach struct {
 type breakerDefaults struct {
 	reach
 	limits hook.BreakerSettings
+}
+
+// sandboxDefaults are what a settings file says of the hooks that it reaches: their mode by scope.
+type sandboxDefaults struct {
+	reach
+	modes  map[string]hook.SandboxMode
+	raises bool // it only makes hooks stricter
+}
+
+// sandboxOf is the mode of hooks of a scope that declare none. A workspace may only make its own stricter.
+func (p *policy) sandboxOf(s hook.Scope) hook.SandboxMode {
+	mode := hook.SandboxNone
+	if resolve.NeedsApproval(s) {
+		mode = hook.SandboxStrict
+	}
+	for _, word := range p.sandboxes { // the one that counts most comes first
+		if m := word.modes[s.String()]; m != "" && word.covers(s) && !word.raises {
+			mode = m
+			break
+		}
+	}
+	for _, word := range p.sandboxes {
+		if word.raises && word.covers(s) {
+			mode = mode.Stricter(word.modes[s.String()])
+		}
+	}
+	return mode
+}
+
+// sandboxed is the sandbox of a hook: what it declares, or what the settings give its scope.
+func (p *policy) sandboxed(h *hook.Hook) *hook.Sandbox {
+	if h.Kind != hook.KindCommand || inProcess(h) {
+		return h.Sandbox
+	}
+	box := hook.Sandbox{Mode: p.sandboxOf(h.Scope)}
+	if h.Sandbox != nil {
+		box = *h.Sandbox
+	}
+	box.Optional = p.SandboxRequired != nil && !*p.SandboxRequired
+	if box.Mode == hook.SandboxNone && h.Sandbox == nil {
+		return nil
+	}
+	return &box
 }
 
 // covers reports whether a scope's word counts for hooks of another: that of
@@ -131,6 +176,10 @@ func (p *policy) restrict(c *configFile) {
 
 // tighten takes over what makes hooks stricter.
 func (p *policy) tighten(c *configFile) {
+	if len(c.settings.Sandbox) > 0 {
+		p.sandboxes = append(p.sandboxes, sandboxDefaults{
+			reach{c.scope.Scope, c.path}, c.settings.Sandbox, c.scope.Aside || resolve.NeedsApproval(c.scope.Scope)})
+	}
 	if c.settings.DefaultOnFailure == hook.FailureBlock {
 		p.failBlock = append(p.failBlock, reach{c.scope.Scope, c.path})
 	}
@@ -146,6 +195,9 @@ func (p *policy) open(c *configFile) {
 	}
 	if p.SelfProtection == nil && s.SelfProtection != nil {
 		p.SelfProtection, p.unprotected = s.SelfProtection, c.path
+	}
+	if p.SandboxRequired == nil {
+		p.SandboxRequired = s.SandboxRequired
 	}
 	p.MaxAsync = cmp.Or(p.MaxAsync, s.MaxAsync)
 	if s.Breaker != (hook.BreakerSettings{}) {
@@ -192,6 +244,7 @@ func (c *configFile) overreach() []hook.Diagnostic {
 		"allow_local_http_hook_targets": s.AllowLocalHTTPHookTargets != nil,
 		"max_async":                     s.MaxAsync != 0,
 		"self_protection":               s.SelfProtection != nil,
+		"sandbox_required":              s.SandboxRequired != nil && !*s.SandboxRequired,
 		"breaker":                       s.Breaker != hook.BreakerSettings{},
 		"mcp_servers":                   len(s.MCPServers) > 0,
 		"model":                         s.Model != dialect.ModelSettings{},
@@ -285,11 +338,12 @@ func (p *policy) settled(h *hook.Hook) *hook.Hook {
 			limits.Cooldown = cmp.Or(limits.Cooldown, word.limits.Cooldown)
 		}
 	}
-	if policy == h.OnFailure && limits == h.Breaker {
+	box := p.sandboxed(h)
+	if policy == h.OnFailure && limits == h.Breaker && box == h.Sandbox {
 		return h
 	}
 	own := *h
-	own.OnFailure, own.Breaker = policy, limits
+	own.OnFailure, own.Breaker, own.Sandbox = policy, limits, box
 	return &own
 }
 

@@ -195,6 +195,7 @@ func TestF3ApprovedBytesRunOrNothingDoes(t *testing.T) {
 event = "PreToolUse"
 command = "./swap.sh"
 rewrites = true
+sandbox = "none"
 +++
 -- a-swaps/swap.sh --
 #!/bin/sh

@@ -72,6 +72,7 @@ type definition struct {
 	Priority    int                        `json:"priority,omitzero"`
 	Requires    requires                   `json:"requires,omitzero"`
 	Breaker     breaker                    `json:"breaker,omitzero"`
+	Sandbox     *hook.Sandbox              `json:"sandbox,omitempty"`
 }
 
 type requires struct {
@@ -93,7 +94,7 @@ func define(h *hook.Hook) (definition, error) {
 		Matcher: text(h.Matcher), Syntax: text(h.Syntax), If: h.If, Type: text(h.Kind),
 		Rewrites: h.Rewrites, Async: h.Async, AsyncRewake: h.AsyncRewake, Once: h.Once, Priority: h.Priority,
 		Requires: requires{texts(h.Requires.Bins), texts(h.Requires.AnyBins), texts(h.Requires.Envs), texts(h.Requires.OS)},
-		Breaker:  breaker{Failures: h.Breaker.Failures},
+		Breaker:  breaker{Failures: h.Breaker.Failures}, Sandbox: h.Sandbox,
 	}
 	if c := h.Command; c != nil {
 		d.Command, d.Args, d.Shell = text(c.Line), texts(c.Args), text(c.Shell)

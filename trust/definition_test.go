@@ -53,6 +53,9 @@ func set(t *testing.T, v reflect.Value, path string) {
 	t.Helper()
 	for name := range strings.SplitSeq(path, ".") {
 		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
 			v = v.Elem()
 		}
 		v = v.FieldByName(name)

@@ -30,6 +30,9 @@ func (h *Handler) Check(c *hook.Call) []hook.Diagnostic {
 		found = append(found, hook.Diagnostic{Severity: sev, Code: code, Hook: hk.ID,
 			Path: hk.Source.Path, Line: hk.Source.Line, Message: message, Hint: hint})
 	}
+	if failed == nil {
+		_, failed = contained(c, &env, &p)
+	}
 	if failed != nil {
 		note(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
 	}

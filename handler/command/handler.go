@@ -13,6 +13,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/process"
 	"github.com/tenterhook/tenterhook/internal/resolve"
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 	"github.com/tenterhook/tenterhook/internal/spill"
 	"github.com/tenterhook/tenterhook/internal/worker"
 )
@@ -43,7 +44,10 @@ func New(o Options) *Handler {
 
 // Close stops the workers, and fails the calls that they were answering.
 // Commands that are no workers are not affected: they end with their contexts.
-func (h *Handler) Close() error { return h.workers.Close() }
+func (h *Handler) Close() error {
+	sandbox.Forget()
+	return h.workers.Close()
+}
 
 // maxStderr is how much of a hook's stderr goes into its report, in bytes.
 const maxStderr = 8 << 10
@@ -115,6 +119,22 @@ func resolved(c *hook.Call, env *resolve.Environ) (hook.Program, *hook.Error) {
 	return resolve.Command(c.Hook, env, resolve.Place{Project: c.ProjectDir, Session: c.Dir})
 }
 
+// contained returns what the call's processes may do. A sandbox that this machine cannot enforce is a failure,
+// unless the settings say that it is not required; then the report says so.
+func contained(c *hook.Call, env *resolve.Environ, p *hook.Program) (*sandbox.Policy, *hook.Error) {
+	policy := resolve.Sandbox(c.Hook, env, p, resolve.Place{Project: c.ProjectDir, Session: c.Dir})
+	missing := policy.Missing()
+	if len(missing) == 0 {
+		return policy, nil
+	}
+	why := &sandbox.Error{Missing: missing}
+	if !c.Hook.Sandbox.Optional {
+		return nil, &hook.Error{Failure: hook.FailureSandbox, Reason: why.Error(), Hint: why.Remedy(), Err: why}
+	}
+	c.Warn("sandbox", why.Error()+"; it runs uncontained, since sandbox_required is false", why.Remedy())
+	return nil, nil
+}
+
 // verified returns an error if the program must not be started.
 func verified(c *hook.Call, p *hook.Program) error {
 	if c.Verify == nil {
@@ -132,7 +152,12 @@ func (r *run) start(ctx context.Context, detach func([]byte) context.Context) {
 		r.err = failed
 		return
 	}
-	r.spec = process.Spec{Path: p.Path, Argv: p.Argv, Dir: p.Dir, Env: r.env.List(), Umask: c.Umask, Stdin: r.payload, Detach: detach}
+	box, failed := contained(c, &r.env, &p)
+	if failed != nil {
+		r.err = failed
+		return
+	}
+	r.spec = process.Spec{Path: p.Path, Argv: p.Argv, Dir: p.Dir, Env: r.env.List(), Umask: c.Umask, Sandbox: box, Stdin: r.payload, Detach: detach}
 	if r.err = verified(c, &p); r.err != nil {
 		return
 	}
@@ -210,6 +235,10 @@ func startFailure(h *hook.Hook, err error) error {
 
 func diagnosed(d process.Diagnosis) *hook.Error {
 	failed := &hook.Error{Failure: hook.FailureStart, Reason: d.Reason, Hint: d.Remedy}
+	if d.Cause == process.CauseSandbox {
+		failed.Failure = hook.FailureSandbox
+		return failed
+	}
 	if d.Path != "" && !strings.Contains(d.Reason, d.Path) {
 		failed.Reason = d.Path + ": " + d.Reason
 	}

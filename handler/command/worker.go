@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -39,19 +40,26 @@ func (h *Handler) ask(ctx context.Context, c *hook.Call, payload []byte) (*hook.
 	if err := verified(c, &p); err != nil { // a process that stays is not asked either
 		return nil, err
 	}
+	box, failed := contained(c, &env, &p)
+	if failed != nil {
+		return nil, failed
+	}
 	own := env.List()
-	if c.Env == nil { // all of the handler's commands inherit the same
+	if c.Env == nil && !box.Contains() { // all of the handler's commands inherit the same
 		own = own[len(h.inherited):]
 	}
 	if c.Umask != nil { // not a variable of the worker, but told apart like one
 		own = append(own[:len(own):len(own)], "umask "+strconv.Itoa(*c.Umask))
+	}
+	if box.Contains() {
+		own = append(own[:len(own):len(own)], fmt.Sprintf("sandbox %+v", *box))
 	}
 	key := workerKey(c.Hook.Command, &p, own)
 	shell := false
 	var started worker.Command
 	plan := func() (_ worker.Command, err error) {
 		started, err = workerCommand(c, &env, shell)
-		started.Umask = c.Umask
+		started.Umask, started.Sandbox = c.Umask, box
 		return started, err
 	}
 

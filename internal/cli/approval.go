@@ -42,6 +42,7 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 		p.fact(f.name, f.value)
 	}
 	p.startsIn(h)
+	p.fact("in force", cmp.Or(sandboxNote(inForce(reg, h)), "sandbox: none, it runs with all your rights"))
 	unbound := unboundNote(seal.Unbound())
 	if unbound != "" {
 		p.line("  " + p.style.yellow(factText(unbound)))
@@ -69,14 +70,24 @@ func (p *page) startsIn(h *hook.Hook) {
 func (p *page) runs(id string, definition []byte) {
 	p.line(p.style.bold(factText(id)) + " would run:")
 	for _, f := range facts(definition) {
-		if slices.Contains(running, f.name) || strings.HasPrefix(f.name, "args[") || strings.HasPrefix(f.name, "env.") {
+		if slices.Contains(running, f.name) || strings.HasPrefix(f.name, "args[") || strings.HasPrefix(f.name, "env.") || strings.HasPrefix(f.name, "sandbox.") {
 			p.fact(f.name, f.value)
 		}
 	}
 }
 
+// inForce is the sandbox that a hook gets, also where it declares none.
+func inForce(reg *registry.Registry, h *hook.Hook) *hook.Sandbox {
+	for _, l := range reg.List() {
+		if l.Hook.ID == h.ID && l.Hook.Source == h.Source {
+			return l.Hook.Sandbox
+		}
+	}
+	return h.Sandbox
+}
+
 // running are the facts that say what runs, for a last look.
-var running = []string{"command", "url", "server", "tool", "prompt", "plugin", "shell"}
+var running = []string{"sandbox", "command", "url", "server", "tool", "prompt", "plugin", "shell"}
 
 func lineSuffix(line int) string {
 	if line == 0 {
@@ -111,7 +122,7 @@ func facts(definition json.RawMessage) []fact {
 		if len(entries) > 1 {
 			list = append(list, fact{"hook", fmt.Sprintf("%d of %d", i+1, len(entries))})
 		}
-		for _, d := range []fact{{"timeout", `"the default of its kind"`}, {"on_failure", `"continue"`}} {
+		for _, d := range []fact{{"timeout", `"the default of its kind"`}, {"on_failure", `"continue"`}, {"sandbox", `"that of its scope"`}} {
 			if _, ok := e[d.name]; !ok {
 				e[d.name] = json.RawMessage(d.value)
 			}
@@ -125,7 +136,7 @@ func facts(definition json.RawMessage) []fact {
 
 // inOrder sorts keys: what matters most first, the rest by name.
 func inOrder(e map[string]json.RawMessage) []string {
-	first := []string{"events", "matcher", "syntax", "if", "type", "command", "args", "shell", "worker", "params", "env", "timeout", "on_failure"}
+	first := []string{"events", "matcher", "syntax", "if", "type", "command", "args", "shell", "worker", "params", "env", "sandbox", "timeout", "on_failure"}
 	keys := slices.DeleteFunc(slices.Clone(first), func(k string) bool { _, ok := e[k]; return !ok })
 	for _, key := range slices.Sorted(maps.Keys(e)) {
 		if !slices.Contains(first, key) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,13 +14,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tenterhook/tenterhook/internal/built"
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
 // The scripts start the commands as they are installed. Starting this test binary
 // in their place would take ten times as long with -race.
 func TestScripts(t *testing.T) {
 	caches, bin := goCaches(), t.TempDir()
-	if err := built.Into(bin, "cmd/tenterhook", "cmd/tenterhook-bridge"); err != nil {
+	if err := built.Into(bin, "cmd/tenterhook", "cmd/tenterhook-bridge", "testdata/nolandlock/withoutlandlock"); err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
@@ -27,6 +29,12 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": exitsWith, "tidy": tidyOffline},
+		Condition: func(name string) (bool, error) {
+			if name == "sandbox" {
+				return len((&sandbox.Policy{Mode: sandbox.Strict}).Missing()) == 0, nil
+			}
+			return false, fmt.Errorf("no condition %q", name)
+		},
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
 			e.Setenv("HOME", home)

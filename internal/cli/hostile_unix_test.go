@@ -299,9 +299,9 @@ func (s spelling) try(t *testing.T) {
 	id := "project/h"
 	if s.hook == "" {
 		id = "project/settings.json:PreToolUse[0].0"
-		w.write(".tenterhook/settings.json", `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", `+s.handler+`}]}]}}`)
+		w.write(".tenterhook/settings.json", `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "sandbox": "none", `+s.handler+`}]}]}}`)
 	} else {
-		w.write(".tenterhook/hooks/h/HOOK.md", "+++\nevent = \"PreToolUse\"\n"+strings.ReplaceAll(s.hook, "WS", w.root)+"\n+++\n")
+		w.write(".tenterhook/hooks/h/HOOK.md", "+++\nevent = \"PreToolUse\"\nsandbox = \"none\"\n"+strings.ReplaceAll(s.hook, "WS", w.root)+"\n+++\n")
 	}
 	code, out := w.tenterhook("trust", id, "--yes")
 	if refused := code == 1 && strings.Contains(out, "unbound: what this command runs may change without a new approval"); refused != (s.want == "unbound") {

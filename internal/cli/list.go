@@ -45,6 +45,7 @@ type listedHook struct {
 	Once          bool                `json:"once"`
 	Requires      map[string][]string `json:"requires"`
 	Limits        listedLimits        `json:"breaker_limits"`
+	Sandbox       *listedSandbox      `json:"sandbox"`              // null = none
 	Shortfalls    []shortfall         `json:"shortfalls,omitempty"` // with --agent
 }
 
@@ -116,7 +117,7 @@ func listed(l registry.Listed) listedHook {
 		Description: h.Description, StatusMessage: h.StatusMessage, Params: slices.Sorted(maps.Keys(h.Params)),
 		Env: slices.Sorted(maps.Keys(h.Env)), Syntax: h.Syntax, Protocol: cmp.Or(h.Protocol, hook.ProtocolClaude),
 		Rewrites: h.Rewrites, Async: h.Async, AsyncRewake: h.AsyncRewake, Once: h.Once, Requires: requirements(h.Requires),
-		Limits: listedLimits{h.Breaker.Failures, h.Breaker.Cooldown.Milliseconds()},
+		Limits: listedLimits{h.Breaker.Failures, h.Breaker.Cooldown.Milliseconds()}, Sandbox: sandboxOf(h.Sandbox),
 	}
 	if c := h.Command; c != nil {
 		shown.Command, shown.Args, shown.Shell, shown.Worker = c.Line, c.Args, c.Shell, c.Worker

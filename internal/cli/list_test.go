@@ -23,6 +23,7 @@ func TestListShowsEachFieldOfAHook(t *testing.T) {
 		"If": hook.Rules{"Bash(ls)"}, "Source": hook.Source{Path: "p"}, "Scope": hook.ScopeUser, "Env": map[string]string{"A": "b"},
 		"Requires": hook.Requires{Bins: []string{"jq"}}, "Breaker": hook.BreakerSettings{Failures: 3},
 		"Command": &hook.Command{Line: "c"}, "Params": hook.Params{"url": json.RawMessage(`"u"`)}, "OnFailure": hook.FailureBlock,
+		"Sandbox": &hook.Sandbox{Mode: hook.SandboxReap},
 	}
 	hookType := reflect.TypeFor[hook.Hook]()
 	without, _ := json.Marshal(listed(registry.Listed{Hook: &hook.Hook{}}))

@@ -62,7 +62,7 @@ func (a *app) printSelection(root string, sel registry.Selection) error {
 	style := a.styleOf(a.Out)
 	var rows [][]string
 	for _, s := range sel.Selected {
-		rows = append(rows, []string{style.green("runs"), oneLine(s.Hook.ID), oneLine(joined(s.By, unboundNote(s.Unbound)))})
+		rows = append(rows, []string{style.green("runs"), oneLine(s.Hook.ID), oneLine(joined(joined(s.By, unboundNote(s.Unbound)), sandboxNote(s.Hook.Sandbox)))})
 	}
 	for _, s := range sel.Skipped() {
 		rows = append(rows, []string{style.dim(s.Why), oneLine(s.Hook.ID), oneLine(s.Detail)})

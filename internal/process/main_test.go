@@ -13,6 +13,8 @@ import (
 
 	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/internal/process"
+	"github.com/tenterhook/tenterhook/internal/sandbox"
+	"github.com/tenterhook/tenterhook/testdata/nolandlock"
 )
 
 // faulthook is the program that misbehaves, see testdata/faulthook.
@@ -21,9 +23,18 @@ var faulthook string
 // hostVariable makes the test binary a host that runs one hook, for the tests that kill the host.
 const hostVariable = "PROCESS_TEST_HOST"
 
+// faulthookVariable names faulthook where it is built already, and forbidVariable forbids a host Landlock.
+const (
+	faulthookVariable = "PROCESS_TEST_FAULTHOOK"
+	forbidVariable    = "PROCESS_TEST_FORBID"
+)
+
 func TestMain(m *testing.M) {
 	if os.Getenv(hostVariable) != "" {
 		host()
+	}
+	if faulthook = os.Getenv(faulthookVariable); faulthook != "" {
+		os.Exit(m.Run())
 	}
 	dir, err := os.MkdirTemp("", "faulthook")
 	if err != nil {
@@ -57,7 +68,16 @@ func host() {
 		<-v.Done()
 		os.Exit(0)
 	}
-	res, err := process.Run(context.Background(), process.Spec{Argv: os.Args[1:], Env: os.Environ(), Timeout: time.Minute})
+	spec := process.Spec{Argv: os.Args[1:], Env: os.Environ(), Timeout: time.Minute}
+	if mode := sandbox.Mode(os.Getenv(hostVariable)); mode.Known() {
+		spec.Sandbox = &sandbox.Policy{Mode: mode, Read: os.Args[1:2], Write: os.Args[len(os.Args)-1:]}
+	}
+	if os.Getenv(forbidVariable) != "" {
+		if err := nolandlock.Forbid(); err != nil {
+			panic(err)
+		}
+	}
+	res, err := process.Run(context.Background(), spec)
 	fmt.Printf("%s %v", res.Describe(), err)
 	os.Exit(0)
 }

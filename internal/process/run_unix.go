@@ -6,65 +6,72 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 	"golang.org/x/sys/unix"
 )
 
-// run runs one child. Its error is the system's, for a child that could not be started.
+// run runs one child. Its error is the system's, or a [*sandbox.Error], for a child that could not be started.
 func run(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
-	if s.Umask == nil {
-		return runHere(ctx, s, token, deadline)
+	if s.Umask == nil && !s.Sandbox.Contains() {
+		return runHere(ctx, s, token, deadline, nil)
 	}
-	// The thread gets a file mode creation mask of its own, and with it a working directory that the
-	// host's os.Chdir does not reach. So it must not run anything of the host afterwards: Go ends a
-	// thread whose goroutine ends without unlocking it.
+	// The thread gets restrictions, or a file mode creation mask and with it a working directory, of its own.
+	// So it must not run anything of the host afterwards.
 	type end struct {
 		res Result
 		err error
 	}
 	ended := make(chan end, 1)
-	go onThreadOfItsOwn(func() {
-		res, err := runHere(ctx, s, token, deadline)
-		rest := res.Rest
-		if rest == nil {
-			ended <- end{res, err}
-			return
+	go func() {
+		var e end
+		var later chan Result
+		var rest Result
+		err := elsewhere(s.Sandbox, func(in *sandbox.Inside) {
+			e.res, e.err = runHere(ctx, s, token, deadline, in)
+			if background := e.res.Rest; background != nil {
+				later = make(chan Result, 1)
+				e.res.Rest = later
+				ended <- e
+				rest = <-background // the child dies with this thread
+			}
+		})
+		switch {
+		case err != nil:
+			ended <- end{err: err}
+		case later != nil:
+			later <- rest
+		default:
+			ended <- e
 		}
-		relayed := make(chan Result, 1)
-		res.Rest = relayed
-		ended <- end{res, err}
-		relayed <- <-rest // the child dies with this thread
-	})
+	}()
 	e := <-ended
 	return e.res, e.err
 }
 
-// onThreadOfItsOwn calls fn on a thread that ends when fn returns. The main thread never ends, so it
-// is not used. It must be called in a goroutine that ends with it.
-func onThreadOfItsOwn(fn func()) {
-	runtime.LockOSThread()
-	if !onMainThread() {
-		fn()
-		return
+// elsewhere calls fn on a thread that ends when fn returns: inside the sandbox, where the policy asks for
+// one. It must be called in a goroutine that ends with it.
+func elsewhere(p *sandbox.Policy, fn func(*sandbox.Inside)) error {
+	if p.Contains() {
+		return sandbox.Do(p, fn)
 	}
-	elsewhere := make(chan struct{})
-	go func() {
-		runtime.LockOSThread() // the main thread is taken
-		close(elsewhere)
-		fn()
-	}()
-	<-elsewhere
-	runtime.UnlockOSThread()
+	done := make(chan struct{})
+	go sandbox.OnOwnThread(func() { defer close(done); fn(nil) })
+	<-done
+	return nil
 }
 
-func runHere(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
+func runHere(ctx context.Context, s *Spec, token string, deadline time.Time, in *sandbox.Inside) (Result, error) {
 	runtime.LockOSThread() // the child dies with the thread that forked it: see doc.go
 	defer runtime.UnlockOSThread()
 
 	c := newChild(s, token, deadline)
+	c.enter(in)
 	if err := c.wait.open(); err != nil {
 		return Result{}, err
 	}
@@ -130,6 +137,8 @@ type child struct {
 	background context.Context // not nil: it goes on in the background, until this ends
 	stays      *stderrLines    // not nil: it is a service, whose stderr goes there; see service_unix.go
 
+	inside *sandbox.Inside // not nil: the thread is restricted
+
 	stage   stage
 	due     time.Time // when this stage ends; zero: never
 	guardAt time.Time // when to see whether it needs the guard; zero: that is settled
@@ -158,6 +167,18 @@ func newChild(s *Spec, token string, deadline time.Time) *child {
 	c := &child{spec: s, token: token, input: s.Stdin, ours: none, theirs: none, exit: -1, census: -1, due: deadline}
 	c.res.ExitCode = -1
 	return c
+}
+
+// enter makes the child one of a restricted thread, with the temporary directory that is its own.
+func (c *child) enter(in *sandbox.Inside) {
+	c.inside = in
+	if in == nil || in.Dir == "" {
+		return
+	}
+	own := *c.spec
+	own.Env = slices.DeleteFunc(slices.Clone(own.Env), func(s string) bool { return strings.HasPrefix(s, "TMPDIR=") })
+	own.Env = append(own.Env, "TMPDIR="+in.Dir)
+	c.spec = &own
 }
 
 // begin opens the pipes and starts the child.
@@ -208,7 +229,9 @@ func (c *child) start() error {
 		return err
 	}
 	c.pid, c.exit, c.res.Started = pid, exit, true
-	c.guardAt = time.Now().Add(guardSoon)
+	if c.inside == nil { // a sandbox has a guard of its own
+		c.guardAt = time.Now().Add(guardSoon)
+	}
 	leaders.note(pid)
 	return nil
 }

@@ -9,12 +9,16 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 	"golang.org/x/sys/windows"
 )
 
 // run runs one child in a job object. There is no polite way to stop it here: Spec.Grace is not used.
 func run(ctx context.Context, s *Spec, _ string, deadline time.Time) (Result, error) {
 	res := Result{ExitCode: -1}
+	if missing := s.Sandbox.Missing(); len(missing) > 0 {
+		return res, &sandbox.Error{Missing: missing}
+	}
 	job, err := newJob()
 	if err != nil {
 		return res, err

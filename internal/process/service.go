@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
 // ServiceSpec says what to start. Only Path or Argv is needed.
@@ -17,6 +19,8 @@ type ServiceSpec struct {
 	Env  []string
 	// Umask is as in [Spec].
 	Umask *int
+	// Sandbox is as in [Spec].
+	Sandbox *sandbox.Policy
 	// NoStdin gives the child an empty stdin: the null device.
 	NoStdin bool
 	// Grace is the time between SIGTERM and SIGKILL. Zero: [DefaultGrace]; negative: none.
@@ -50,7 +54,7 @@ type Service struct {
 //
 // The error is a [*StartError].
 func Start(s ServiceSpec) (*Service, error) {
-	spec, err := Spec{Path: s.Path, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Umask: s.Umask, Grace: s.Grace}.complete()
+	spec, err := Spec{Path: s.Path, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Umask: s.Umask, Sandbox: s.Sandbox, Grace: s.Grace}.complete()
 	if err != nil {
 		return nil, err
 	}

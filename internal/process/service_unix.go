@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,22 +20,36 @@ func (s *Service) start(spec *Spec, token string, noStdin bool) error {
 	s.child = newChild(spec, token, time.Time{})
 	s.child.stays = &s.stderr
 	started := make(chan error)
-	if spec.Umask == nil {
-		go s.keep(noStdin, started)
-	} else {
-		go onThreadOfItsOwn(func() { s.keep(noStdin, started) }) // see run
+	if spec.Umask == nil && !spec.Sandbox.Contains() {
+		go func() {
+			if s.keep(noStdin, started, nil) {
+				s.ended(s.child.res)
+			}
+		}()
+		return <-started
 	}
+	go func() { // see run
+		kept := false
+		err := elsewhere(spec.Sandbox, func(in *sandbox.Inside) { kept = s.keep(noStdin, started, in) })
+		if err != nil {
+			started <- err
+		}
+		if kept {
+			s.ended(s.child.res)
+		}
+	}()
 	return <-started
 }
 
 // halt has the child stopped; it does not wait for that.
 func (s *Service) halt() { s.child.wait.wake() }
 
-// keep stays with the child from its start to its end.
-func (s *Service) keep(noStdin bool, started chan<- error) {
+// keep stays with the child from its start to its end, and reports whether it was started.
+func (s *Service) keep(noStdin bool, started chan<- error, in *sandbox.Inside) bool {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c := s.child
+	c.enter(in)
 	err := c.wait.open()
 	if err == nil {
 		if err = s.begin(noStdin); err != nil {
@@ -43,12 +58,12 @@ func (s *Service) keep(noStdin bool, started chan<- error) {
 	}
 	started <- err
 	if err != nil {
-		return
+		return false
 	}
 	c.converse()
 	c.finish()
 	c.closeAll()
-	s.ended(c.res)
+	return true
 }
 
 // begin starts the child and takes our ends of its stdin and stdout out of its hands: what is left to

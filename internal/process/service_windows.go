@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 	"golang.org/x/sys/windows"
 )
 
@@ -24,6 +25,9 @@ type keeper struct {
 
 // start starts the child in a job, and a goroutine that waits for it. Its error is the system's.
 func (s *Service) start(spec *Spec, _ string, noStdin bool) error {
+	if missing := spec.Sandbox.Missing(); len(missing) > 0 {
+		return &sandbox.Error{Missing: missing}
+	}
 	cmd := exec.Command(spec.Path)
 	cmd.Args, cmd.Dir, cmd.Env, cmd.Stderr = spec.Argv, spec.Dir, spec.Env, &s.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
 // The defaults of a [Spec], and what is not for the caller to set.
@@ -33,6 +35,10 @@ type Spec struct {
 	Env []string
 	// Umask is the child's file mode creation mask. Nil: the host's. Windows has none.
 	Umask *int
+	// Sandbox says what the child may do. Nil: everything. A policy that this machine cannot enforce is a
+	// [*StartError] with [CauseSandbox]. The child's TMPDIR is then a directory of its own, where the policy
+	// bounds what may be written.
+	Sandbox *sandbox.Policy
 	// Stdin is written to the child, which then reads the end. A child that does not read it all
 	// is not at fault.
 	Stdin []byte

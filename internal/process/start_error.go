@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
 // Cause is why a program did not start, for callers that branch on it.
@@ -23,6 +25,7 @@ const (
 	CauseWorkingDir    Cause = "working_dir"    // the directory to run it in is missing
 	CauseTooBig        Cause = "too_big"        // arguments and environment are too long
 	CauseResources     Cause = "resources"      // no more processes, descriptors or memory
+	CauseSandbox       Cause = "sandbox"        // its sandbox cannot be enforced
 	CauseSpec          Cause = "spec"           // the Spec can not be run
 	CauseOther         Cause = "other"
 )
@@ -56,7 +59,10 @@ func startError(s *Spec, err error) error {
 
 func diagnose(s *Spec, err error) Diagnosis {
 	say := func(c Cause, reason, remedy string) Diagnosis { return Diagnosis{c, s.Path, reason, remedy} }
+	var box *sandbox.Error
 	switch {
+	case errors.As(err, &box):
+		return say(CauseSandbox, box.Error(), box.Remedy())
 	case errors.Is(err, syscall.ETXTBSY):
 		return busy(s.Path)
 	case errors.Is(err, syscall.E2BIG):

@@ -9,7 +9,7 @@ import (
 
 // fork starts a program as the leader of its own group. The descriptor it returns, a kqueue, becomes
 // readable when the leader has exited.
-func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, err error) {
+func fork(path string, argv []string, attr *syscall.ProcAttr, stopped bool) (pid, exit int, err error) {
 	exit, err = unix.Kqueue()
 	if err != nil {
 		return 0, -1, err
@@ -24,8 +24,6 @@ func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, er
 	watchExit(exit, pid)
 	return pid, exit, nil
 }
-
-func onMainThread() bool { return false } // no thread is changed
 
 // ownUmask: here a mask belongs to the whole process.
 func ownUmask() bool { return false }

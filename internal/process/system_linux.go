@@ -8,11 +8,12 @@ import (
 )
 
 // fork starts a program as the leader of its own group, to be killed when the calling thread ends. The
-// descriptor it returns becomes readable when the leader has exited.
-func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, err error) {
+// descriptor it returns becomes readable when the leader has exited. A program that is stopped waits, before its
+// first instruction, for the calling thread to let it go.
+func fork(path string, argv []string, attr *syscall.ProcAttr, stopped bool) (pid, exit int, err error) {
 	exit = -1
 	inheritNothing()
-	attr.Sys = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &exit}
+	attr.Sys = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &exit, Ptrace: stopped}
 	pid, err = syscall.ForkExec(path, argv, attr)
 	if err != nil {
 		return 0, -1, err
@@ -26,8 +27,6 @@ func fork(path string, argv []string, attr *syscall.ProcAttr) (pid, exit int, er
 	}
 	return pid, exit, nil
 }
-
-func onMainThread() bool { return unix.Gettid() == unix.Getpid() }
 
 // ownUmask gives the calling thread a mask of its own, and a working directory. The thread must end
 // with its goroutine, since the host may change both later. Threads that Go makes of it later are made by another one, as

@@ -5,6 +5,9 @@ package process
 import (
 	"sync"
 	"syscall"
+
+	"github.com/tenterhook/tenterhook/internal/sandbox"
+	"golang.org/x/sys/unix"
 )
 
 // umasks orders the starts of children with masks of their own where the mask
@@ -23,5 +26,20 @@ func (c *child) fork(attr *syscall.ProcAttr) (pid, exit int, err error) {
 		}
 		defer syscall.Umask(syscall.Umask(*c.spec.Umask & 0o777))
 	}
-	return fork(c.spec.Path, c.spec.Argv, attr)
+	return c.forkLimited(attr)
+}
+
+// forkLimited starts the child, with the limits that its sandbox sets.
+func (c *child) forkLimited(attr *syscall.ProcAttr) (pid, exit int, err error) {
+	limited := c.inside != nil && c.inside.Limited()
+	if pid, exit, err = fork(c.spec.Path, c.spec.Argv, attr, limited); err != nil || !limited {
+		return pid, exit, err
+	}
+	if err = c.inside.Release(pid); err != nil {
+		unix.Kill(pid, unix.SIGKILL)
+		reap(pid)
+		unix.Close(exit)
+		return 0, -1, &sandbox.Error{Err: err}
+	}
+	return pid, exit, nil
 }

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"github.com/tenterhook/tenterhook/internal/sandbox"
+
 	"context"
 	"errors"
 	"sync"
@@ -25,6 +27,8 @@ type Command struct {
 	Env  []string
 	// Umask is the process's file mode creation mask; nil = the host's.
 	Umask *int
+	// Sandbox says what the process may do; nil = everything.
+	Sandbox *sandbox.Policy
 	// Files are looked at before each call: when one of them has changed, the worker is started anew.
 	Files []string
 }

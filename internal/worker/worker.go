@@ -46,7 +46,7 @@ func (*interruptedError) Error() string { return "interrupted" }
 // start starts a process. A program that is being written is waited for, within limits.
 func start(c Command, grace, patience time.Duration) (*worker, error) {
 	w := &worker{files: look(c.Files)}
-	v, err := process.Start(process.ServiceSpec{Path: c.Path, Argv: c.Argv, Dir: c.Dir, Env: c.Env, Umask: c.Umask,
+	v, err := process.Start(process.ServiceSpec{Path: c.Path, Argv: c.Argv, Dir: c.Dir, Env: c.Env, Umask: c.Umask, Sandbox: c.Sandbox,
 		Grace: grace, Patience: patience, Stderr: w.stderr.add})
 	if err != nil {
 		return nil, err

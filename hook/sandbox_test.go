@@ -1,0 +1,70 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+func TestSizesHaveAUnitAndAreAtLeastAByte(t *testing.T) {
+	for text, want := range map[string]int64{"1B": 1, "3 kB": 3000, "2KiB": 2048, "1.5MB": 1_500_000, "512MiB": 512 << 20, "1GB": 1e9, "2GiB": 2 << 30,
+		"": 0, "7": 0, "0MiB": 0, "-1MB": 0, "0.2B": 0, "NaNMB": 0, "1e30GiB": 0, "x MiB": 0, "1TB": 0} {
+		if got, ok := hook.ParseSize(text); got != want || ok != (want > 0) {
+			t.Errorf("%q = %d %v, want %d", text, got, ok, want)
+		}
+	}
+}
+
+func TestSandboxIsAModeOrATable(t *testing.T) {
+	for text, want := range map[string]*hook.Sandbox{
+		`"none"`:                             {Mode: hook.SandboxNone},
+		`"read-only"`:                        {Mode: hook.SandboxReadOnly},
+		`{}`:                                 {Mode: hook.SandboxStrict},
+		`{"mode": "reap", "memory": "1KiB"}`: {Mode: hook.SandboxReap, Memory: 1024},
+		`{"allowWrite": ["~/x"], "allow_read": ["/y"], "deny_read": ["${HOOK_DIR}/z"], "allow_net": []}`: {Mode: hook.SandboxStrict,
+			AllowWrite: []string{"~/x"}, AllowRead: []string{"/y"}, DenyRead: []string{"${HOOK_DIR}/z"}, AllowNet: []string{}},
+	} {
+		got, problems := hook.SandboxOf(json.RawMessage(text))
+		if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
+			t.Errorf("%s: %v %s", text, problems, diff)
+		}
+	}
+	for text, want := range map[string]string{
+		`"strickt"`: "sandbox", `7`: "sandbox", `["strict"]`: "sandbox", `null`: "sandbox", `""`: "sandbox",
+		`{"modus": "strict"}`: "sandbox.modus", `{"mode": 1}`: "sandbox.mode", `{"memory": 512}`: "sandbox.memory",
+		`{"allow_net": ["443"]}`: "sandbox.allow_net", `{"allow_net": ["tcp:0"]}`: "sandbox.allow_net", `{"allow_net": ["tcp:65536"]}`: "sandbox.allow_net",
+		`{"allow_net": ["udp:53"]}`: "sandbox.allow_net", `{"allow_write": ["build"]}`: "sandbox", `{"allow_write": "/x"}`: "sandbox.allow_write",
+		`{"optional": true}`: "sandbox.optional", `{"mode": "none", "mode": "strict"}`: "sandbox",
+	} {
+		if got, problems := hook.SandboxOf(json.RawMessage(text)); got != nil || len(problems) == 0 || problems[0].Key != want {
+			t.Errorf("%s: %+v %+v", text, got, problems)
+		}
+	}
+}
+
+func TestStricterModeOfTwoCounts(t *testing.T) {
+	modes := append([]hook.SandboxMode{""}, hook.SandboxModes()...)
+	for i, a := range modes {
+		for j, b := range modes {
+			if got := a.Stricter(b); got != modes[max(i, j)] {
+				t.Errorf("%q and %q: %q", a, b, got)
+			}
+		}
+	}
+}
+
+func TestOnlyPortsThatAreNamedAreAllowed(t *testing.T) {
+	for _, c := range []struct{ asked, want []string }{{nil, nil}, {[]string{}, []string{}}} {
+		got, err := (&hook.Sandbox{AllowNet: c.asked}).Ports()
+		if (got == nil) != (c.want == nil) || err != nil {
+			t.Errorf("%v: %v %v", c.asked, got, err)
+		}
+	}
+	got, err := (&hook.Sandbox{AllowNet: []string{"tcp:1", "tcp:65535"}}).Ports()
+	if diff := cmp.Diff([]uint16{1, 65535}, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}

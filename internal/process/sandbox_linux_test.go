@@ -1,0 +1,436 @@
+//go:build amd64 || arm64
+
+package process_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tenterhook/tenterhook/internal/process"
+	"github.com/tenterhook/tenterhook/internal/sandbox"
+)
+
+// attackerVariable names the program testdata/attacker, for a test that runs as somebody else.
+const attackerVariable = "PROCESS_TEST_ATTACKER"
+
+// attacker builds the program that does what a hostile hook would try.
+var attacker = sync.OnceValue(func() string {
+	if path := os.Getenv(attackerVariable); path != "" {
+		return path
+	}
+	path := filepath.Join(filepath.Dir(faulthook), "attacker")
+	build := exec.Command("go", "build", "-o", path, "github.com/tenterhook/tenterhook/testdata/attacker")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, out))
+	}
+	return path
+})
+
+// needSandbox skips where this machine does not enforce a strict sandbox.
+func needSandbox(t testing.TB) {
+	t.Helper()
+	for _, f := range (&sandbox.Policy{Mode: sandbox.Strict, Memory: 1, Ports: []uint16{1}}).Missing() {
+		t.Skipf("this machine does not enforce %s: %s", f.Mechanism, f.Why)
+	}
+	t.Cleanup(sandbox.Forget)
+}
+
+// contained is the spec of a run of the attacker under a policy that lets it read itself.
+func contained(policy sandbox.Policy, args ...string) process.Spec {
+	policy.Read = append(policy.Read, attacker())
+	return process.Spec{Argv: append([]string{attacker()}, args...), Env: []string{"PATH=/usr/bin:/bin"}, Timeout: time.Minute, Sandbox: &policy}
+}
+
+// attacked is what the attacker said, by attack.
+func attacked(t *testing.T, policy sandbox.Policy, target any) map[string]string {
+	t.Helper()
+	spec, err := json.Marshal(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := contained(policy, string(spec))
+	if !policy.Mode.AtLeast(sandbox.ReadOnly) {
+		own := t.TempDir()
+		s.Env = append(s.Env, "TMPDIR="+own)
+	}
+	res, err := process.Run(t.Context(), s)
+	if err != nil || !res.OK() {
+		t.Fatalf("%s: %v %s\n%s%s", policy.Mode, err, res.Describe(), res.Stdout, res.Stderr)
+	}
+	said := make(map[string]string)
+	for line := range strings.Lines(string(res.Stdout)) {
+		name, what, _ := strings.Cut(strings.TrimSpace(line), " ")
+		said[name] = what
+	}
+	return said
+}
+
+// scene is what the attacks are about.
+func scene(t *testing.T) map[string]any {
+	t.Helper()
+	home, err := os.MkdirTemp("/var/tmp", "scene") // nobody's system path
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	for _, name := range []string{"victim", "victim2", "victim3", "secrets/key"} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("content"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, stale := range []string{"/dev/shm/tenterhook-attack", "/tmp/tenterhook-attack"} {
+		os.Remove(stale)
+		t.Cleanup(func() { os.Remove(stale) })
+	}
+	listen := func(network, address string) net.Addr {
+		l, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		return l.Addr()
+	}
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { udp.Close() })
+	name := "tenterhook-scene-" + filepath.Base(home)
+	listen("unix", filepath.Join(home, "agent.sock"))
+	listen("unix", "@"+name)
+	return map[string]any{
+		"Outside": home, "Secret": filepath.Join(home, "secrets", "key"), "Unix": filepath.Join(home, "agent.sock"), "Name": name,
+		"TCP": listen("tcp", "127.0.0.1:0").(*net.TCPAddr).Port, "Other": listen("tcp", "127.0.0.1:0").(*net.TCPAddr).Port,
+		"UDP": udp.LocalAddr().(*net.UDPAddr).Port, "Host": os.Getpid(),
+	}
+}
+
+// stoppedBy is the weakest mode under which an attack no longer works.
+var stoppedBy = map[sandbox.Mode][]string{
+	sandbox.Reap: {"unix-abstract", "signal-host", "pidfd-signal-host", "pidfd-getfd", "ptrace-host", "read-host-memory", "host-mem", "host-descriptor"},
+	sandbox.ReadOnly: {"create-outside", "write-outside", "open-truncate", "truncate", "mkdir", "symlink", "mkfifo", "unlink",
+		"hardlink-in", "hardlink-secret", "rename-in", "rename-over", "write-shm", "write-tmp", "core-pattern", "exec-of-memfd-writes",
+		"unix-path", "packet", "io-uring", "host-environ", "host-oom-score", "host-limits", "host-affinity", "host-renice",
+		"keyctl", "user-namespace", "clone3", "userfaultfd", "shared-memory"},
+	sandbox.Strict: {"chmod", "utimes", "setxattr", "chown", "read-secret", "secret-by-proc-root", "secret-by-symlink", "secret-by-handle",
+		"list-secrets", "tcp-connect", "tcp-other-port", "tcp6-connect", "mptcp-connect", "mptcp-other-port", "tcp-fastopen",
+		"fastopen-other-port", "udp-send", "tcp-bind", "tcp-listen", "netlink", "vsock"},
+}
+
+// mustWork are attacks that work uncontained for everybody: if one does not, the attacker is broken.
+var mustWork = []string{"create-outside", "write-outside", "truncate", "unlink", "rename-in", "chmod", "utimes", "write-tmp", "read-secret",
+	"secret-by-handle", "tcp-connect", "tcp-fastopen", "udp-send", "tcp-bind", "unix-path", "unix-abstract", "signal-host", "host-environ", "host-renice"}
+
+func TestEachModeStopsItsAttacks(t *testing.T) {
+	needSandbox(t)
+	free := attacked(t, sandbox.Policy{}, scene(t))
+	for _, name := range mustWork {
+		if free[name] != "ok" {
+			t.Errorf("uncontained: %s: %s, so it proves nothing", name, free[name])
+		}
+	}
+	for _, mode := range sandbox.Modes()[1:] {
+		said := attacked(t, sandbox.Policy{Mode: mode}, scene(t))
+		known := map[string]bool{"inherited-descriptors": true}
+		for weakest, names := range stoppedBy {
+			for _, name := range names {
+				known[name] = true
+				stopped := said[name] != "ok"
+				if mode.AtLeast(weakest) && !stopped {
+					t.Errorf("%s: %s worked", mode, name)
+				}
+				if !mode.AtLeast(weakest) && stopped && free[name] == "ok" && name != "host-environ" { // root alone reads it
+					t.Errorf("%s: %s does not work: %s", mode, name, said[name])
+				}
+			}
+		}
+		for name, what := range said {
+			if strings.HasPrefix(name, "wanted-") && what != "ok" {
+				t.Errorf("%s: %s: %s", mode, name, what)
+			} else if !known[name] && !strings.HasPrefix(name, "wanted-") {
+				t.Errorf("the table does not have %s", name)
+			}
+		}
+		if said["inherited-descriptors"] == "ok" {
+			t.Errorf("%s: it has descriptors of the host", mode)
+		}
+	}
+}
+
+func TestOnlyAllowedPortsCanBeReached(t *testing.T) {
+	needSandbox(t)
+	s := scene(t)
+	for _, mode := range sandbox.Modes()[1:] {
+		said := attacked(t, sandbox.Policy{Mode: mode, Ports: []uint16{uint16(s["TCP"].(int))}}, s)
+		if said["tcp-connect"] != "ok" {
+			t.Errorf("%s: the allowed port: %s", mode, said["tcp-connect"])
+		}
+		for _, name := range []string{"tcp-other-port", "mptcp-other-port", "fastopen-other-port", "tcp-fastopen", "udp-send", "tcp-bind", "tcp-listen", "unix-path", "netlink"} {
+			if said[name] == "ok" {
+				t.Errorf("%s: %s worked", mode, name)
+			}
+		}
+	}
+}
+
+// TestEachModeStopsItsAttacksForAnybody runs the tests above without root's rights.
+func TestEachModeStopsItsAttacksForAnybody(t *testing.T) {
+	needSandbox(t)
+	if os.Getuid() != 0 {
+		t.Skip("the tests do not run as root")
+	}
+	dir, err := os.MkdirTemp("", "anybody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Chmod(dir, 0o755)
+	for from, to := range map[string]string{os.Args[0]: "tests", attacker(): "attacker", faulthook: "faulthook"} {
+		data, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, to), data, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(filepath.Join(dir, "tests"), "-test.run=^(TestEachModeStopsItsAttacks|TestOnlyAllowedPortsCanBeReached|TestNothingOutlivesAContainedRun)$", "-test.v")
+	cmd.Dir = "/"
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", attackerVariable + "=" + filepath.Join(dir, "attacker"),
+		faulthookVariable + "=" + filepath.Join(dir, "faulthook")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 4242, Gid: 4242}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || bytes.Count(out, []byte("--- PASS")) != 3 {
+		t.Errorf("as uid 4242: %v\n%s", err, out)
+	}
+}
+
+// beats makes a file that a process lets grow for as long as it lives.
+func beats(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "beat")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func size(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		return -1
+	}
+	return info.Size()
+}
+
+// stopsGrowing waits until nobody writes the file any more.
+func stopsGrowing(t *testing.T, file string) {
+	t.Helper()
+	if size(file) == 0 {
+		t.Fatal("it never ran")
+	}
+	for deadline := time.Now().Add(15 * time.Second); ; {
+		before := size(file)
+		time.Sleep(200 * time.Millisecond)
+		if size(file) == before {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a process of the run still lives")
+		}
+	}
+}
+
+func TestNothingOutlivesAContainedRun(t *testing.T) {
+	needSandbox(t)
+	others := beats(t)
+	host := exec.Command(attacker(), "beat", others) // a child of the host's own
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer host.Wait()
+	defer host.Process.Kill()
+	for _, mode := range sandbox.Modes()[1:] {
+		for _, how := range []string{"daemon", "hopper"} {
+			file := beats(t)
+			s := contained(sandbox.Policy{Mode: mode, Write: []string{file}}, how, file)
+			if res, err := process.Run(t.Context(), s); err != nil || !res.OK() {
+				t.Fatalf("%s %s: %v %s %s", mode, how, err, res.Describe(), res.Stderr)
+			}
+			stopsGrowing(t, file)
+		}
+	}
+	before := size(others)
+	time.Sleep(100 * time.Millisecond)
+	if size(others) == before {
+		t.Error("a child of the host's own was killed as well")
+	}
+}
+
+func TestManyContainedRunsLeaveNothingBehind(t *testing.T) {
+	needSandbox(t)
+	runs := 300
+	if testing.Short() {
+		runs = 40
+	}
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	}()
+	file := beats(t)
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 16)
+	for i := range runs {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			s := shell("(setsid sh -c 'while :; do echo x >> " + file + "; done' &) ; exit " + strconv.Itoa(i%7))
+			s.Sandbox = &sandbox.Policy{Mode: sandbox.Modes()[1+i%3], Write: []string{file}}
+			if res, err := process.Run(t.Context(), s); err != nil || res.ExitCode != i%7 {
+				t.Errorf("run %d: %v %s %s", i, err, res.Describe(), res.Stderr)
+			}
+		})
+	}
+	wg.Wait()
+	stopsGrowing(t, file)
+	sandbox.Forget()
+	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		left := restrictedThreads(t)
+		if left == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d restricted threads are left", left)
+		}
+	}
+}
+
+// restrictedThreads counts the threads of this process that may not gain privileges.
+func restrictedThreads(t *testing.T) int {
+	t.Helper()
+	all, err := filepath.Glob("/proc/self/task/*/status")
+	if err != nil || len(all) == 0 {
+		t.Fatal("no threads", err)
+	}
+	n := 0
+	for _, file := range all {
+		if text, err := os.ReadFile(file); err == nil && bytes.Contains(text, []byte("NoNewPrivs:\t1")) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestContainedProcessesDieWithAKilledHost(t *testing.T) {
+	needSandbox(t)
+	for _, mode := range sandbox.Modes()[1:] {
+		file := beats(t)
+		host := exec.Command(os.Args[0], attacker(), "daemon-and-stay", file)
+		host.Env = append(os.Environ(), hostVariable+"="+string(mode))
+		if err := host.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(15 * time.Second); size(file) == 0 && time.Now().Before(deadline); {
+			time.Sleep(5 * time.Millisecond)
+		}
+		host.Process.Kill()
+		host.Wait()
+		stopsGrowing(t, file)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	needSandbox(t)
+	s := shell(`head -c 300000000 /dev/zero | tail -c 200000000 | wc -c`)
+	s.Sandbox = &sandbox.Policy{Mode: sandbox.Strict, Memory: 64 << 20}
+	res, err := process.Run(t.Context(), s)
+	if err != nil || strings.TrimSpace(string(res.Stdout)) == "200000000" {
+		t.Errorf("%v %s %q %s", err, res.Describe(), res.Stdout, res.Stderr)
+	}
+	s.Sandbox = &sandbox.Policy{Mode: sandbox.Strict, Memory: 2 << 30}
+	if res, err := process.Run(t.Context(), s); err != nil || strings.TrimSpace(string(res.Stdout)) != "200000000" {
+		t.Errorf("with enough memory: %v %s %q %s", err, res.Describe(), res.Stdout, res.Stderr)
+	}
+}
+
+func TestOwnDirectoryIsThereAndIsRemoved(t *testing.T) {
+	needSandbox(t)
+	s := shell(`echo x > "$TMPDIR/file" && mkdir -m 0 "$TMPDIR/locked" && echo "$TMPDIR"`)
+	s.Sandbox = &sandbox.Policy{Mode: sandbox.Strict}
+	res, err := process.Run(t.Context(), s)
+	dir := strings.TrimSpace(string(res.Stdout))
+	if err != nil || !res.OK() || dir == "" {
+		t.Fatalf("%v %s %s", err, res.Describe(), res.Stderr)
+	}
+	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(dir, "is left")
+		}
+	}
+}
+
+func TestContainedServiceAnswersAndLeavesNothing(t *testing.T) {
+	needSandbox(t)
+	file := beats(t)
+	policy := &sandbox.Policy{Mode: sandbox.Strict, Write: []string{file}}
+	v, err := process.Start(process.ServiceSpec{Path: "/bin/sh", Argv: []string{"sh", "-c",
+		"(setsid sh -c 'while :; do echo x >> " + file + "; done' </dev/null >/dev/null 2>&1 &); while read -r l; do echo \"got $l\"; cat /etc/shadow; done"},
+		Env: os.Environ(), Sandbox: policy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(v.Stdin(), "a")
+	buf := make([]byte, 64)
+	n, err := v.Stdout().Read(buf)
+	if string(buf[:n]) != "got a\n" {
+		t.Errorf("%q %v", buf[:n], err)
+	}
+	for size(file) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	v.Stop()
+	stopsGrowing(t, file)
+	if tail := v.StderrTail(); !strings.Contains(tail, "ermission denied") {
+		t.Errorf("it read secrets: %q", tail)
+	}
+}
+
+func TestSandboxThatCannotBeEnforcedStartsNothing(t *testing.T) {
+	needSandbox(t)
+	file := filepath.Join(t.TempDir(), "ran")
+	host := exec.Command(os.Args[0], "/bin/sh", "-c", "echo x > "+file)
+	host.Env = append(os.Environ(), hostVariable+"=strict", forbidVariable+"=1")
+	out, err := host.CombinedOutput()
+	if _, statErr := os.Stat(file); statErr == nil || err != nil || !bytes.Contains(out, []byte("cannot enforce its sandbox")) {
+		t.Errorf("%v %s", err, out)
+	}
+}

@@ -1,0 +1,96 @@
+package resolve
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/sandbox"
+)
+
+// Sandbox returns what the hook's processes may do where its command comes to p; nil = everything. Beside what
+// the hook declares they may read the program, the files that the command names, the hook's folder and the
+// workspace. Under strict the environment loses what is not in [strictVariables].
+func Sandbox(h *hook.Hook, e *Environ, p *hook.Program, at Place) *sandbox.Policy {
+	box := h.Sandbox
+	if !box.Contains() {
+		return nil
+	}
+	policy := &sandbox.Policy{Mode: sandbox.Mode(box.Mode), Memory: uint64(box.Memory),
+		Write: e.paths(box.AllowWrite), Deny: e.paths(box.DenyRead)}
+	policy.Ports, _ = box.Ports() // what is wrong with them, the reader of the definition said
+	policy.Read = append(e.paths(box.AllowRead), p.Files...)
+	for _, path := range []string{p.Path, p.Dir, at.Project, at.Session, h.Source.Dir, h.Source.Root} {
+		if filepath.IsAbs(path) && !wide(path, e) {
+			policy.Read = append(policy.Read, filepath.Clean(path))
+		}
+	}
+	if h.Scope == hook.ScopePlugin && h.Source.Data != "" { // its own
+		policy.Write = append(policy.Write, h.Source.Data)
+	}
+	if file := e.Get("CLAUDE_ENV_FILE"); file != "" {
+		policy.Write = append(policy.Write, file)
+	}
+	slices.Sort(policy.Read)
+	policy.Read = slices.Compact(policy.Read)
+	if box.Mode == hook.SandboxStrict {
+		e.narrow(h)
+	}
+	return policy
+}
+
+// wide reports whether a directory holds more than a project: to let a hook read it would give it all secrets.
+func wide(path string, e *Environ) bool {
+	path = filepath.Clean(path)
+	home := e.Get("HOME")
+	return path == "/" || home != "" && (path == filepath.Clean(home) || strings.HasPrefix(home, path+string(filepath.Separator)))
+}
+
+// paths replaces ~ and ${NAME} in declared paths. What does not come to an absolute path is left out.
+func (e *Environ) paths(declared []string) []string {
+	var list []string
+	for _, path := range declared {
+		if path == "~" || strings.HasPrefix(path, "~/") {
+			path = e.Get("HOME") + path[1:]
+		}
+		for {
+			open := strings.Index(path, "${")
+			if open < 0 {
+				break
+			}
+			name, rest, ok := strings.Cut(path[open+2:], "}")
+			if !ok {
+				break
+			}
+			path = path[:open] + e.Get(name) + rest
+		}
+		if filepath.IsAbs(path) && !strings.Contains(path, "${") {
+			list = append(list, filepath.Clean(path))
+		}
+	}
+	return list
+}
+
+// strictVariables are what a strict sandbox hands down, beside what the protocol and the hook itself set and what
+// the hook requires by name. Other variables may hold secrets.
+var strictVariables = strings.Fields(`PATH HOME USER LOGNAME SHELL PWD LANG LANGUAGE TZ TERM COLORTERM NO_COLOR TMPDIR TEMP TMP
+	HOOK_DIR CLAUDE_PROJECT_DIR CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA CLAUDE_ENV_FILE`)
+
+var strictPrefixes = []string{"LC_", "TENTERHOOK_"}
+
+// narrow leaves only what a strict sandbox hands down.
+func (e *Environ) narrow(h *hook.Hook) {
+	keep := func(name string) bool {
+		_, own := h.Env[name]
+		return own || slices.Contains(strictVariables, name) || slices.Contains(h.Requires.Envs, name) ||
+			slices.ContainsFunc(strictPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	}
+	e.list = slices.DeleteFunc(e.list, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !keep(name)
+	})
+	if e.Get("GIT_CONFIG_GLOBAL") == "" {
+		e.Set("GIT_CONFIG_GLOBAL", "/dev/null") // git ends at a file that it may not read
+	}
+}

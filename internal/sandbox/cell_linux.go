@@ -1,0 +1,163 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Inside is what the function of a [Do] finds on its thread.
+type Inside struct {
+	// Dir is the run's own directory, which is removed afterwards. "" = the mode needs none.
+	Dir    string
+	memory uint64
+}
+
+// cell is a thread that is restricted, and waits for the one function that it is for.
+type cell struct {
+	policy *Policy
+	inside Inside
+	guard  guard
+	ready  chan error         // one value, once the thread is restricted
+	work   chan func(*Inside) // closed without a value: nobody needs the cell
+	done   chan struct{}      // closed once the domain was killed
+}
+
+// newCell begins to prepare a thread.
+func newCell(p *Policy) *cell {
+	c := &cell{policy: p, inside: Inside{memory: p.Memory}, guard: guard{0, -1},
+		ready: make(chan error, 1), work: make(chan func(*Inside), 1), done: make(chan struct{})}
+	go OnOwnThread(c.live)
+	return c
+}
+
+// live is the life of the thread.
+func (c *cell) live() {
+	defer close(c.done)
+	scope, err := c.restrict()
+	c.ready <- err
+	if err != nil {
+		return
+	}
+	if fn := <-c.work; fn != nil {
+		fn(&c.inside)
+	}
+	scope.reap()
+}
+
+// restrict restricts the calling thread, for good.
+func (c *cell) restrict() (scope scope, err error) {
+	p := c.policy
+	if p.files() {
+		if c.inside.Dir, err = os.MkdirTemp("", "tenterhook-run-"); err != nil {
+			return scope, err
+		}
+	}
+	// A mask and a working directory of its own: the filter forbids to part with the host's later.
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return scope, fmt.Errorf("unshare: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return scope, fmt.Errorf("no_new_privs: %w", err)
+	}
+	if err := enterScope(); err != nil {
+		return scope, err
+	}
+	if c.guard, err = startGuard(c.inside.Dir); err != nil {
+		return scope, fmt.Errorf("the guard does not start: %w", err)
+	}
+	if p.files() {
+		if err := dropCapabilities(); err != nil {
+			return scope, err
+		}
+	}
+	ruleset, err := p.ruleset(c.inside.Dir)
+	if err != nil {
+		return scope, err
+	}
+	if err := enterDomain(ruleset); err != nil {
+		return scope, err
+	}
+	if scope, err = proveScope(); err != nil {
+		return scope, err
+	}
+	if p.files() || p.offline() {
+		err = install(p.filter())
+	}
+	return scope, err
+}
+
+// dropCapabilities takes root's rights away: with CAP_SYS_ADMIN it would read /proc/PID/environ of the
+// host past Landlock. With no_new_privs an execve as root gives back no more than the thread has.
+func dropCapabilities() error {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&hdr, &none[0]); err != nil {
+		return fmt.Errorf("capset: %w", err)
+	}
+	return nil
+}
+
+// bury removes what is left of a cell. It is called on a thread outside.
+func (c *cell) bury() {
+	<-c.done
+	go c.guard.end() // nobody waits for the shell to die
+	if c.inside.Dir != "" {
+		removeAll(c.inside.Dir)
+	}
+}
+
+// Limited reports whether a child needs limits: then it must be started with SysProcAttr.Ptrace, and
+// given to Release.
+func (in *Inside) Limited() bool { return in.memory > 0 }
+
+// Release sets the limits of a child that stopped at its execve, and lets it go. It is called on the
+// thread that started it.
+func (in *Inside) Release(pid int) error {
+	var status unix.WaitStatus
+	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil {
+		return err
+	}
+	// Another thread sets them: this one's filter forbids to touch the limits of others.
+	err := onFreeThread(func() error {
+		for resource, value := range map[int]uint64{unix.RLIMIT_DATA: in.memory, unix.RLIMIT_CORE: 0} {
+			if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: value, Max: value}, nil); err != nil {
+				return fmt.Errorf("prlimit: %w", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return unix.PtraceDetach(pid)
+}
+
+// onFreeThread calls fn on a thread that is not restricted.
+func onFreeThread(fn func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- fn() }()
+	return <-done
+}
+
+// Do calls fn on a thread that p restricts, and everything that fn starts there is contained. Once fn has
+// returned, all of it that still lives is killed. Fn must not start what is to stay, nor anything of the
+// host, and must not unlock the thread.
+//
+// The error is an [*Error], and fn was not called then. Do is safe for concurrent use.
+func Do(p *Policy, fn func(*Inside)) error {
+	if missing := p.Missing(); len(missing) > 0 {
+		return &Error{Missing: missing}
+	}
+	c := spares.take(p)
+	if err := <-c.ready; err != nil {
+		c.bury()
+		return &Error{Err: err}
+	}
+	c.work <- fn
+	c.bury()
+	return nil
+}

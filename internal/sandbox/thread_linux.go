@@ -1,0 +1,5 @@
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+func onMainThread() bool { return unix.Gettid() == unix.Getpid() }
