@@ -26,3 +26,12 @@ type Record struct {
 type Recorder interface {
 	Record(Record)
 }
+
+// PromptRecorder is a Recorder that says that it returns at once and does not
+// panic: it is called in the dispatch's own goroutine, which saves a few
+// microseconds. Prompt returns the recorder itself, so that a type which embeds one
+// does not say the same by accident.
+type PromptRecorder interface {
+	Recorder
+	Prompt() Recorder
+}

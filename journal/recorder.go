@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"sync"
@@ -44,6 +45,10 @@ const (
 	defaultMaxSize = 256 << 20
 	queueLength    = 4096
 	batchLength    = 256
+
+	// restLength is how long the writer rests after a batch. Without it each
+	// dispatch would wake it, which costs more than everything else of recording.
+	restLength = 5 * time.Millisecond
 )
 
 func (o Options) withDefaults() Options {
@@ -70,7 +75,8 @@ type Recorder struct {
 	opts  Options
 	mask  func(string) string
 	spool *spool
-	queue chan hook.Record
+	queue chan item
+	hurry chan struct{} // somebody waits for what is in the queue
 	done  chan struct{}
 
 	dropped atomic.Int64
@@ -79,6 +85,12 @@ type Recorder struct {
 
 	mu     sync.RWMutex // guards closed: nobody sends on a closed queue
 	closed bool
+}
+
+// item is a record, or asks to be told when all before it are written.
+type item struct {
+	rec     *hook.Record // nil = none
+	written chan struct{}
 }
 
 // NewRecorder returns a Recorder that writes to a folder, which it makes where it
@@ -93,10 +105,13 @@ func NewRecorder(dir string, o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{opts: o, mask: mask, spool: s, queue: make(chan hook.Record, queueLength), done: make(chan struct{})}
+	r := &Recorder{opts: o, mask: mask, spool: s, queue: make(chan item, queueLength), hurry: make(chan struct{}, 1), done: make(chan struct{})}
 	go r.work()
 	return r, nil
 }
+
+// Prompt returns the recorder: Record never waits.
+func (r *Recorder) Prompt() hook.Recorder { return r }
 
 // Record keeps a record. It never waits.
 func (r *Recorder) Record(rec hook.Record) {
@@ -110,9 +125,47 @@ func (r *Recorder) Record(rec hook.Record) {
 		return
 	}
 	select {
-	case r.queue <- rec:
+	case r.queue <- item{rec: &rec}:
 	default:
 		r.dropped.Add(1)
+	}
+}
+
+// Flush waits until what was recorded before is written or dropped, or for the end
+// of ctx.
+func (r *Recorder) Flush(ctx context.Context) error {
+	written := make(chan struct{})
+	for !r.offer(item{written: written}) {
+		select { // the queue is full
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	r.press()
+	select {
+	case <-written:
+		return nil
+	case <-r.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// offer puts an item into the queue if there is room. A closed queue takes it, and
+// nothing becomes of it.
+func (r *Recorder) offer(it item) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.closed {
+		return true
+	}
+	select {
+	case r.queue <- it:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -128,6 +181,7 @@ func (r *Recorder) Close() error {
 		close(r.queue)
 	}
 	r.mu.Unlock()
+	r.press()
 	<-r.done
 	if n := r.dropped.Load(); n > 0 {
 		return &DroppedError{Count: n, Err: r.LastError()}
@@ -163,28 +217,49 @@ func (e *DroppedError) Unwrap() error { return e.Err }
 
 func (r *Recorder) work() {
 	defer close(r.done)
-	for rec := range r.queue {
-		batch := [][]byte{r.line(rec)}
+	for first := range r.queue {
+		batch := []item{first}
 	more:
 		for len(batch) < batchLength {
 			select {
-			case rec, ok := <-r.queue:
+			case next, ok := <-r.queue:
 				if !ok {
 					break more
 				}
-				batch = append(batch, r.line(rec))
+				batch = append(batch, next)
 			default:
 				break more
 			}
 		}
 		r.write(batch)
+		if len(r.queue) == 0 {
+			r.rest()
+		}
+	}
+}
+
+// rest waits a moment, but for nobody who is in a hurry.
+func (r *Recorder) rest() {
+	timer := time.NewTimer(restLength)
+	defer timer.Stop()
+	select {
+	case <-r.hurry:
+	case <-timer.C:
+	}
+}
+
+// press ends a rest.
+func (r *Recorder) press() {
+	select {
+	case r.hurry <- struct{}{}:
+	default:
 	}
 }
 
 // line is a record as it stands in the spool.
-func (r *Recorder) line(rec hook.Record) []byte {
+func (r *Recorder) line(rec *hook.Record) []byte {
 	own := maskValues(rec.Env)
-	e := entryOf(rec, r.opts.Level == LevelFull, func(s string) string { return r.mask(own(s)) })
+	e := entryOf(*rec, r.opts.Level == LevelFull, func(s string) string { return r.mask(own(s)) })
 	text, err := json.Marshal(e)
 	if err != nil { // the payload alone is not ours
 		e.Payload, e.Omitted = nil, "the event is not JSON"
@@ -194,18 +269,26 @@ func (r *Recorder) line(rec hook.Record) []byte {
 }
 
 // write appends a batch, and how many records were dropped before it.
-func (r *Recorder) write(batch [][]byte) {
+func (r *Recorder) write(batch []item) {
+	var lines [][]byte
+	for _, it := range batch {
+		if it.rec != nil {
+			lines = append(lines, r.line(it.rec))
+		} else {
+			defer close(it.written)
+		}
+	}
+	records := int64(len(lines))
+	if records == 0 {
+		return
+	}
 	before := r.dropped.Swap(0)
 	if before > 0 {
 		note, _ := json.Marshal(loss{Dropped: before, Time: time.Now().UTC()})
-		batch = append(batch, note)
+		lines = append(lines, note)
 	}
-	if err := r.spool.append(batch); err != nil {
-		lost := int64(len(batch))
-		if before > 0 {
-			lost += before - 1
-		}
-		r.dropped.Add(lost)
+	if err := r.spool.append(lines); err != nil {
+		r.dropped.Add(before + records)
 		r.last.Store(&err)
 		r.failed.Do(func() {
 			r.opts.Logger.Error("the journal cannot be written", slog.Any("err", err))

@@ -88,6 +88,10 @@ func (r *Registry) toolSchema(tool string) (json.RawMessage, error) {
 
 // keep gives a record to Options.Recorder.
 func (r *Registry) keep(record hook.Record) {
+	if p, ok := r.opts.Recorder.(hook.PromptRecorder); ok && p.Prompt() == r.opts.Recorder {
+		p.Record(record)
+		return
+	}
 	_ = r.host.call(r.done, &r.host.recorder, "Options.Recorder", callbackLimit, func() { r.opts.Recorder.Record(record) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,11 @@ import (
 // record gives the dispatch to the recorder, where there is one.
 func (d *dispatch) record(from *Caller, out *hook.Outcome, err error) {
 	call, _ := hook.ToolCallOf(d.in)
+	if out != nil { // the caller may change it once Dispatch returns
+		own := *out
+		own.Results = slices.Clone(out.Results)
+		out = &own
+	}
 	d.r.keep(hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
 		Base: d.base, Tool: call.ToolName, Env: from.env(), Payload: d.asked, Outcome: out, Err: err})
 }

@@ -66,6 +66,20 @@ func TestRecorderGetsEachDispatchAndEachBackgroundResult(t *testing.T) {
 	}
 }
 
+// The caller may change the outcome while a recorder still writes it.
+func TestRecordedOutcomeIsTheRecordersOwn(t *testing.T) {
+	k := &kept{}
+	opts := only()
+	opts.Recorder = k
+	reg := open(t, opts)
+	on(t, reg, "guard", func(context.Context, hook.PreToolUse) (*hook.Output, error) { return hook.Denied("no"), nil })
+	out := dispatch(t, reg, inSession("s"))
+	out.Verdict, out.Results[0].Status = hook.Allow, hook.StatusCancelled
+	if got := k.records[0].Outcome; got.Verdict != hook.Deny || got.Results[0].Status != hook.StatusBlocked {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestRecorderGetsTheEventAsTheHostGaveItAndWhyNothingWasDecided(t *testing.T) {
 	k := &kept{}
 	opts := only()
@@ -133,7 +147,9 @@ func TestRecordSaysWhoAskedWhatWhenAndForHowLong(t *testing.T) {
 			Base: in.Base, Tool: "Bash", Env: env, Payload: payload, Outcome: out}
 		later := whole
 		later.Payload, later.Outcome = nil, nil
-		opt := cmp.Options{cmpopts.IgnoreFields(hook.Record{}, "Background"), cmp.Comparer(func(a, b *hook.Outcome) bool { return a == b })}
+		opt := cmp.Options{cmpopts.IgnoreFields(hook.Record{}, "Background"), cmp.Comparer(func(a, b *hook.Outcome) bool {
+			return a == b || a != nil && b != nil && a.Run == b.Run && a.Verdict == b.Verdict && len(a.Results) == len(b.Results)
+		})}
 		slices.SortFunc(k.records, func(a, b hook.Record) int { return len(b.Payload) - len(a.Payload) })
 		if diff := cmp.Diff([]hook.Record{whole, later}, k.records, opt); diff != "" || k.records[1].Background == nil || k.records[0].Background != nil {
 			t.Errorf("-want +got:\n%s", diff)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,9 @@ const (
 	exitAsk   = 3
 )
 
+// recordWithin is how long a command waits for its record to be written.
+const recordWithin = 5 * time.Second
+
 // app is one invocation.
 type app struct {
 	Streams
@@ -54,7 +58,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if a.recording != nil {
-		if err := a.recording.Close(); err != nil {
+		if err := a.recording.CloseWithin(recordWithin); err != nil {
 			fmt.Fprintln(a.Err, "tenterhook: this run is not recorded: "+printable(err.Error()))
 		}
 	}

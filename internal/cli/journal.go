@@ -324,3 +324,10 @@ func (a *app) record() {
 	a.recording = recording.New(a.stateDir(), os.Environ(), nil)
 	a.opts.Recorder = a.recording
 }
+
+// recorded waits until what was decided is written.
+func (a *app) recorded(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, recordWithin)
+	defer cancel()
+	_ = a.recording.Flush(ctx) // Main says what is wrong
+}

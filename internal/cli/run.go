@@ -27,6 +27,7 @@ func (a *app) runCommand() *cobra.Command {
 			"  tenterhook run --payload event.json",
 	}, func(ctx context.Context, reg *registry.Registry, in hook.Input) error {
 		out, err := daemon.WithBreakers(ctx, os.Environ(), reg, in)
+		a.recorded(ctx) // before anything is printed: what was answered is in the log
 		if err != nil {
 			return err
 		}

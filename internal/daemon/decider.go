@@ -115,6 +115,7 @@ func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client
 				reg.remember()
 			}
 		}
+		reg.written(ctx)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}

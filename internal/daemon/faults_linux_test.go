@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	_ "modernc.org/sqlite"
 )
@@ -210,4 +214,98 @@ func TestADamagedLineOfTheSpoolIsCountedAndTold(t *testing.T) {
 	if got := u.run("", nil, "tenterhook", "doctor").stdout; !strings.Contains(got, "warning: journal: 0 records were dropped and 2 lines were damaged") {
 		t.Errorf("doctor: %s", got)
 	}
+}
+
+// Six processes run at once, while others ask for the log, and 20 are killed: each
+// run that was answered is in the log once, and none is there twice.
+func TestKillsLoseNoAnsweredRun(t *testing.T) {
+	u := newUser(t, guard)
+	const runs, kills = 90, 20
+	var mu sync.Mutex // guards all below
+	running := make(map[*os.Process]bool)
+	var answered []string
+	killed, started := 0, 0
+	start := func(stdin string, args ...string) (string, error) {
+		cmd := exec.Command(filepath.Join(u.bin, "tenterhook"), args...)
+		var out bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Dir, cmd.Env = strings.NewReader(stdin), &out, u.work, u.env
+		if err := cmd.Start(); err != nil {
+			return "", err
+		}
+		mu.Lock()
+		running[cmd.Process] = true
+		mu.Unlock()
+		_, err := cmd.Process.Wait()
+		mu.Lock()
+		delete(running, cmd.Process)
+		mu.Unlock()
+		_ = cmd.Wait() // for what it printed
+		return out.String(), err
+	}
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			for {
+				mu.Lock()
+				done := len(answered) >= runs && killed >= kills
+				started++
+				session := fmt.Sprintf("session-%d", started)
+				mu.Unlock()
+				if done {
+					return
+				}
+				out, err := start(u.shell("rm x", "session_id", session), "run", "--json", "--payload", "-")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if strings.HasSuffix(out, "}\n") && strings.Contains(out, `"verdict": "deny"`) {
+					answered = append(answered, session)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	stop := make(chan struct{})
+	var askers sync.WaitGroup
+	askers.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = start("", "log", "-n", "1")
+			}
+		}
+	})
+	for killed < kills {
+		time.Sleep(time.Duration(5+rand.IntN(40)) * time.Millisecond)
+		mu.Lock()
+		for p := range running { // any of them
+			if p.Kill() == nil {
+				killed++
+			}
+			break
+		}
+		mu.Unlock()
+	}
+	all.Wait()
+	close(stop)
+	askers.Wait()
+	r := u.run("", nil, "tenterhook", "log", "--json", "-n", "100000")
+	for _, session := range answered {
+		if n := strings.Count(r.stdout, `"session":"`+session+`"`); n != 1 {
+			t.Errorf("%s is in the log %d times", session, n)
+		}
+	}
+	for i := range started {
+		if n := strings.Count(r.stdout, fmt.Sprintf(`"session":"session-%d"`, i+1)); n > 1 {
+			t.Errorf("session-%d is in the log %d times", i+1, n)
+		}
+	}
+	if len(answered) < runs || killed < kills {
+		t.Errorf("only %d answers and %d kills", len(answered), killed)
+	}
+	t.Logf("%d answered of %d started, %d killed", len(answered), started, killed)
 }

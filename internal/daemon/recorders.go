@@ -44,6 +44,9 @@ func (r *recorder) Record(rec hook.Record) {
 	r.Recorder.Record(rec)
 }
 
+// Prompt returns the recorder: Record never waits.
+func (r *recorder) Prompt() hook.Recorder { return r }
+
 // get returns a recorder. The caller puts it back when its registry is closed.
 func (rs *recorders) get(p places, env []string) *recorder {
 	rs.mu.Lock()
@@ -82,14 +85,7 @@ func (rs *recorders) put(p places, r *recorder) {
 	if !last {
 		return
 	}
-	closed := make(chan error, 1)
-	go func() { closed <- r.Close() }()
-	select {
-	case err := <-closed:
-		if err != nil {
-			rs.log.Warn("not recorded", "err", err)
-		}
-	case <-time.After(recordWithin):
-		rs.log.Warn("not recorded: the journal is locked", "dir", recording.Dir(p.state))
+	if err := r.CloseWithin(recordWithin); err != nil {
+		rs.log.Warn("not recorded", "err", err)
 	}
 }

@@ -121,6 +121,19 @@ func (s *shared) unrecord() {
 	}
 }
 
+// writtenWithin is how long an answer waits for its record. A kill after the answer
+// then loses none, unless the disk or another process holds the record up.
+const writtenWithin = 10 * time.Millisecond
+
+// written waits until what was decided is recorded.
+func (s *shared) written(ctx context.Context) {
+	if s.to != nil {
+		ctx, cancel := context.WithTimeout(ctx, writtenWithin)
+		defer cancel()
+		_ = s.to.Flush(ctx) // it is written later
+	}
+}
+
 // remember writes down what a call left behind, for the daemon that comes next.
 func (s *shared) remember() {
 	if err := s.store.save(s.Registry); err != nil {

@@ -6,10 +6,14 @@
 package recording
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"reflect"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
@@ -27,11 +31,12 @@ type Recorder struct {
 	env    []string
 	logger *slog.Logger
 
-	mu       sync.RWMutex // guards all below
+	to atomic.Pointer[journal.Recorder] // nil = nothing is kept; stored with mu held
+
+	mu       sync.Mutex // guards all below
 	settings dialect.JournalSettings
-	to       *journal.Recorder // nil = nothing is kept
-	dropped  int64             // by those that were closed
-	last     error             // why
+	dropped  int64 // by those that were closed
+	last     error // why
 	closed   bool
 	failed   bool // to begin, and the logger knows
 }
@@ -50,8 +55,8 @@ func Options(s dialect.JournalSettings) journal.Options {
 
 // Options are those in force.
 func (r *Recorder) Options() journal.Options {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return Options(r.settings)
 }
 
@@ -60,7 +65,7 @@ func (r *Recorder) Options() journal.Options {
 func (r *Recorder) Configure(s dialect.Settings) []hook.Diagnostic {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.to != nil && reflect.DeepEqual(r.settings, s.Journal) {
+	if r.closed || r.to.Load() != nil && reflect.DeepEqual(r.settings, s.Journal) {
 		return nil
 	}
 	r.stop()
@@ -79,25 +84,35 @@ func (r *Recorder) Configure(s dialect.Settings) []hook.Diagnostic {
 		return []hook.Diagnostic{{Severity: hook.SeverityWarning, Code: "not_recorded", Path: r.dir,
 			Message: "what hooks do is not recorded: " + err.Error(), Hint: "make the directory writable, or set record = \"off\" under [journal]"}}
 	}
-	r.to = to
+	r.to.Store(to)
 	return nil
 }
 
 // Record keeps a record.
 func (r *Recorder) Record(rec hook.Record) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.to != nil {
-		r.to.Record(rec)
+	if to := r.to.Load(); to != nil {
+		to.Record(rec)
 	}
+}
+
+// Prompt returns the recorder: Record never waits.
+func (r *Recorder) Prompt() hook.Recorder { return r }
+
+// Flush waits until what was recorded is written, or for the end of ctx.
+func (r *Recorder) Flush(ctx context.Context) error {
+	to := r.to.Load()
+	if to == nil {
+		return nil
+	}
+	return to.Flush(ctx)
 }
 
 // Dropped counts the records that could not be written.
 func (r *Recorder) Dropped() int64 {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.to != nil {
-		return r.dropped + r.to.Dropped()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if to := r.to.Load(); to != nil {
+		return r.dropped + to.Dropped()
 	}
 	return r.dropped
 }
@@ -114,15 +129,28 @@ func (r *Recorder) Close() error {
 	return nil
 }
 
+// CloseWithin is Close, but gives up after a time: another process may hold the lock
+// of the journal.
+func (r *Recorder) CloseWithin(limit time.Duration) error {
+	closed := make(chan error, 1)
+	go func() { closed <- r.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(limit):
+		return fmt.Errorf("another process holds the lock of the journal in %s", r.dir)
+	}
+}
+
 // stop ends the recorder that writes now. The caller holds mu.
 func (r *Recorder) stop() {
-	if r.to == nil {
+	to := r.to.Swap(nil)
+	if to == nil {
 		return
 	}
-	_ = r.to.Close() // what it says is its count
-	r.dropped += r.to.Dropped()
-	if err := r.to.LastError(); err != nil {
+	_ = to.Close() // what it says is its count
+	r.dropped += to.Dropped()
+	if err := to.LastError(); err != nil {
 		r.last = err
 	}
-	r.to = nil
 }
