@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/agents":    {"bridge", "bridge/closed", "hook", "internal/agents/"},
 	"internal/agents/":   {},
 	"internal/cli":       {"internal/pause", "breaker", "examples/hooks", "bridge", "internal/daemon", "internal/daemon/client", "internal/protect", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal", "internal/recording", "internal/match", "hooktest", "internal/importer", "internal/source", "internal/sandbox"},
-	"internal/daemon":    {"breaker", "internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/account", "internal/protect", "internal/daemon/"},
+	"internal/daemon":    {"breaker", "trust", "internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/account", "internal/protect", "internal/daemon/"},
 	"internal/protect":   {"hook", "discovery", "internal/match"},
 	"internal/account":   {},
 	"internal/daemon/":   {"bridge/closed"},

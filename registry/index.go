@@ -26,6 +26,7 @@ type generation struct {
 	policy      policy
 	entries     []*entry // of the definitions
 	diagnostics []hook.Diagnostic
+	guards      *guardSet // those that sessions keep
 }
 
 func newSnapshot(g *generation, inProcess []*entry) *snapshot {

@@ -90,7 +90,7 @@ type Describer interface {
 
 // arrange makes of what was loaded what hooks are selected from.
 func (r *Registry) arrange(l *loaded) *generation {
-	g := &generation{definitions: l.definitions, configs: l.configs, found: l.notes}
+	g := &generation{definitions: l.definitions, configs: l.configs, found: l.notes, guards: new(guardSet)}
 	g.diagnostics = slices.Concat(r.storeNotes, l.notes)
 	note := func(notes []hook.Diagnostic) { g.diagnostics = append(g.diagnostics, notes...) }
 	var notes []hook.Diagnostic

@@ -2,153 +2,323 @@ package registry
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
-// pins are the sessions that keep the guards they began with.
-type pins struct {
-	sessions *simplelru.LRU[string, struct{}] // guarded by Registry.mu
+// Pin is a guard as a session began with it. Its JSON is for another registry
+// to go on with.
+type Pin struct {
+	Hook *hook.Hook // with the defaults that its settings gave it
+	// Files is a digest of the files that its command comes to, "" = it is not
+	// known. Copy is a folder with those of the hook's folder, "" = there is none.
+	Files, Copy string
 }
 
-func newPins() pins {
-	sessions, _ := simplelru.NewLRU[string, struct{}](maxSessions, nil) // fails on a size below 1
-	return pins{sessions}
+// pinJSON has what the JSON of a hook leaves out.
+type pinJSON struct {
+	*hook.Hook
+	Scope uint8
+	If    []string
+	Files string `json:",omitempty"`
+	Copy  string `json:",omitempty"`
 }
 
-// PinSession has a session keep the guards that are loaded now, until it ends: a
-// managed, user or named guard that a reload removes, changes or switches off
-// still judges the session's events, besides what takes its place. Its word
-// counts as far as it refuses or asks, and its failure refuses. The setting
-// self_protection = false ends that.
-func (r *Registry) PinSession(session string) {
-	if session == "" {
-		return
+// MarshalJSON writes the hook and its files.
+func (p Pin) MarshalJSON() ([]byte, error) {
+	h := *p.Hook
+	h.Handler, h.Source.Line = nil, 0 // the same guard on another line is the same
+	return json.Marshal(pinJSON{&h, uint8(h.Scope), h.If, p.Files, p.Copy})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Pin) UnmarshalJSON(data []byte) error {
+	j := pinJSON{Hook: new(hook.Hook)}
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.pins.sessions.Add(session, struct{}{})
+	j.Hook.Scope, j.Hook.If = hook.Scope(j.Scope), j.If
+	*p = Pin{j.Hook, j.Files, j.Copy}
+	return nil
 }
 
-// guardKey tells guards of two loads apart.
+// pin is a guard that sessions began with.
+type pin struct {
+	Pin
+	text string        // its JSON: two guards of which this is the same are one
+	kept func() *entry // the guard as it was
+}
+
+// guardKey tells guards of one load apart.
 type guardKey struct {
 	id, path string
 	event    hook.Event
 }
 
-// isGuard reports whether an entry can prevent something on an operator's word.
-func (e *entry) isGuard() bool {
-	switch e.hook.Scope {
-	case hook.ScopeManaged, hook.ScopeUser, hook.ScopeDir:
-	default:
-		return false
-	}
-	return e.state == hook.StateReady && e.definition != nil && canGuard(e.hook)
+func (p *pin) key() guardKey { return guardKey{p.Hook.ID, p.Hook.Source.Path, p.Hook.Event} }
+
+func (r *Registry) newPin(from Pin) *pin {
+	p := &pin{Pin: from}
+	text, _ := json.Marshal(from) // strings, numbers and raw JSON that was read
+	p.text = string(text)
+	p.kept = sync.OnceValue(func() *entry { return r.keptGuard(p) })
+	return p
 }
 
-// canGuard reports whether a hook can prevent something, or may be one that can:
-// a definition that is broken.
-func canGuard(h *hook.Hook) bool {
-	if h.Event == "" {
-		return true
-	}
-	return !background(h) && hook.Info(h.Event).Block == hook.BlockAction
+// pins are the sessions that keep the guards they began with.
+type pins struct {
+	sessions *simplelru.LRU[string, *pinned] // guarded by Registry.mu
 }
 
-// guardOnly prepares a hook whose word counts as far as it refuses or asks.
-func (r *Registry) guardOnly(p *policy, h *hook.Hook) *entry {
-	own := *h
-	own.Rewrites = false
-	e := r.prepare(p, &own)
-	e.limited = true
-	if e.handler != nil && e.ruling == nil {
-		e.handler = refusing{e.handler, e}
-	}
-	return e
+// pinned are the guards of a session.
+type pinned struct {
+	guards []*pin
+	seen   *guardSet // whose guards are among them; nil = none
 }
 
-// refusing is a handler whose word counts as far as it refuses or asks.
-type refusing struct {
-	hook.Handler
-	entry *entry
+func newPins() pins {
+	sessions, _ := simplelru.NewLRU[string, *pinned](maxSessions, nil) // fails on a size below 1
+	return pins{sessions}
 }
 
-func (h refusing) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
-	out, err := h.Handler.Handle(ctx, c)
-	return h.entry.refusal(out), err
+// guardSet are the guards of a generation, found out at the first question. It
+// is safe for concurrent use.
+type guardSet struct {
+	once  sync.Once
+	pins  []*pin
+	live  map[string]bool // their texts
+	mu    sync.Mutex      // guards seals
+	seals map[*pin]*trust.Seal
 }
 
-// Check asks the handler.
-func (h refusing) Check(c *hook.Call) []hook.Diagnostic {
-	if checker, ok := h.Handler.(hook.Checker); ok {
-		return checker.Check(c)
-	}
-	return nil
+// pinning reports whether any session keeps its guards.
+func (r *Registry) pinning() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pins.sessions.Len() > 0
 }
 
-// pin keeps, for the pinned sessions, the guards that are in before and not in
-// next as they were. It returns their IDs. The caller holds r.mu, and has not
-// swapped yet.
-func (r *Registry) pin(before, next *generation) (ids []string) {
-	if on := next.policy.SelfProtection; on != nil && !*on {
-		r.pins.sessions.Purge()
-	}
-	live := r.pins.sessions.Keys()
-	if len(live) == 0 {
-		return nil
-	}
-	still := make(map[guardKey]*entry)
-	for _, e := range next.entries {
-		still[guardKey{e.hook.ID, e.hook.Source.Path, e.event}] = e
-	}
-	all := r.sessions.Load().clone()
-	for _, e := range before.entries {
-		key := guardKey{e.hook.ID, e.hook.Source.Path, e.event}
-		now := still[key]
-		if !e.isGuard() || now != nil && now.isGuard() && now.definition == e.definition && now.hook.OnFailure == e.hook.OnFailure {
-			continue
-		}
-		kept := r.keptGuard(&before.policy, e)
-		ids = append(ids, e.hook.ID)
-		for _, session := range live {
-			hooks := all.hooks[session]
-			if !slices.ContainsFunc(hooks, func(o *entry) bool {
-				return guardKey{o.hook.ID, o.hook.Source.Path, o.event} == key
-			}) {
-				all.hooks[session] = append(slices.Clip(hooks), kept)
+// guards returns the guards of a generation.
+func (r *Registry) guards(g *generation) *guardSet {
+	s := g.guards
+	s.once.Do(func() {
+		s.live, s.seals = make(map[string]bool), make(map[*pin]*trust.Seal)
+		for _, e := range g.entries {
+			if !e.isGuard() {
+				continue
+			}
+			of := Pin{Hook: e.hook}
+			seal := r.sealGuard(e.hook)
+			if seal != nil {
+				of.Files = digestOf(seal)
+				of.Copy, _ = r.snapshots.Dir(seal) // without one the guard fails once its files are others
+			}
+			p := r.newPin(of)
+			s.pins, s.live[p.text] = append(s.pins, p), true
+			if seal != nil {
+				s.seals[p] = seal
 			}
 		}
-	}
-	if len(ids) > 0 {
-		r.sessions.Store(all)
-	}
-	return ids
+	})
+	return s
 }
 
+// moved reports whether files of guards changed since they were found out.
+func (s *guardSet) moved(r *Registry) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, seal := range s.seals {
+		if intact, _ := seal.Intact(); intact {
+			continue
+		}
+		now := r.sealGuard(p.Hook)
+		if now == nil || digestOf(now) != p.Files {
+			return true
+		}
+		s.seals[p] = now
+	}
+	return false
+}
+
+// PinSession has a session keep the guards that are loaded now, until it ends: a
+// managed, user or named guard that a reload removes, changes or switches off
+// still judges the session's events, besides what takes its place. Its word
+// counts as far as it refuses or asks, and its failure refuses. So does a guard
+// whose script changed: it runs from a copy of its folder, and refuses where there
+// is none. The setting self_protection = false ends that.
+//
+// earlier are the guards that the session had in another process; they count
+// where this registry does not know the session. The result are all guards that
+// the session has: nil if they are as they were at the last call, and empty if an
+// operator lets sessions lose them.
+func (r *Registry) PinSession(session string, earlier []Pin) []Pin {
+	if session == "" {
+		return nil
+	}
+	for {
+		g := r.snap.Load().generation
+		if g.policy.unguarded() {
+			return []Pin{}
+		}
+		now := r.guards(g)
+		r.mu.Lock()
+		if r.snap.Load().generation != g { // a reload came between
+			r.mu.Unlock()
+			continue
+		}
+		all := r.pinTo(session, earlier, now)
+		r.mu.Unlock()
+		return all
+	}
+}
+
+// pinTo adds guards to those of a session. The caller holds mu.
+func (r *Registry) pinTo(session string, earlier []Pin, now *guardSet) (all []Pin) {
+	s, known := r.pins.sessions.Get(session)
+	if !known {
+		s = new(pinned)
+		for _, p := range earlier {
+			own := r.newPin(p)
+			if i := slices.IndexFunc(now.pins, func(o *pin) bool { return o.text == own.text }); i >= 0 {
+				own = now.pins[i]
+			}
+			s.guards = append(s.guards, own)
+		}
+		r.pins.sessions.Add(session, s)
+	}
+	if s.seen == now {
+		return nil
+	}
+	s.seen = now
+	before := len(s.guards)
+	if before == 0 {
+		s.guards = now.pins // shared by the sessions that begin now
+	} else {
+		s.add(now.pins)
+	}
+	r.keepGuards(map[string][]*pin{session: s.guards}, now)
+	if known && len(s.guards) == before {
+		return nil
+	}
+	all = make([]Pin, len(s.guards))
+	for i, p := range s.guards {
+		all[i] = p.Pin
+	}
+	return all
+}
+
+// add adds the guards that the session has in no version.
+func (s *pinned) add(more []*pin) {
+	have := make(map[guardKey]bool, len(s.guards))
+	for _, p := range s.guards {
+		have[p.key()] = true
+	}
+	for _, p := range more {
+		if !have[p.key()] {
+			s.guards = append(slices.Clip(s.guards), p)
+		}
+	}
+}
+
+// repin keeps for all sessions their guards that are not in a generation as they
+// were. It returns their IDs. The caller holds mu, and has not swapped yet.
+func (r *Registry) repin(next *generation) (ids []string) {
+	if next.policy.unguarded() {
+		r.pins.sessions.Purge()
+		r.keepGuards(nil, nil)
+		return nil
+	}
+	sessions := make(map[string][]*pin, r.pins.sessions.Len())
+	for _, session := range r.pins.sessions.Keys() {
+		if s, ok := r.pins.sessions.Peek(session); ok {
+			sessions[session] = s.guards
+		}
+	}
+	if len(sessions) == 0 {
+		return nil
+	}
+	return r.keepGuards(sessions, r.guards(next))
+}
+
+// keepGuards puts the guards of sessions that are not live among the sessions' hooks,
+// and for no sessions takes all away. It returns the IDs of those that were not
+// there. The caller holds mu.
+func (r *Registry) keepGuards(sessions map[string][]*pin, now *guardSet) (ids []string) {
+	before := r.sessions.Load()
+	if before == nil && len(sessions) == 0 {
+		return nil
+	}
+	all := before.clone()
+	if sessions == nil {
+		sessions = make(map[string][]*pin)
+		for session := range all.hooks {
+			sessions[session] = nil
+		}
+	}
+	changed := false
+	for session, guards := range sessions {
+		was := all.hooks[session]
+		hooks := slices.DeleteFunc(slices.Clone(was), func(e *entry) bool { return e.kept })
+		for _, p := range guards {
+			if now.live[p.text] {
+				continue
+			}
+			e := p.kept()
+			if hooks = append(hooks, e); !slices.Contains(was, e) {
+				ids = append(ids, p.Hook.ID)
+			}
+		}
+		changed = changed || !slices.Equal(was, hooks)
+		if all.hooks[session] = hooks; len(hooks) == 0 {
+			delete(all.hooks, session)
+		}
+	}
+	if changed {
+		r.sessions.Store(all)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// unguarded reports whether an operator lets sessions lose their guards.
+func (p *policy) unguarded() bool { return p.SelfProtection != nil && !*p.SelfProtection }
+
 // keptGuard is a guard as it was loaded, for the sessions that began with it.
-func (r *Registry) keptGuard(p *policy, e *entry) *entry {
-	own := *e.hook
+func (r *Registry) keptGuard(p *pin) *entry {
+	own := *p.Hook
 	own.OnFailure, own.Once = hook.FailureBlock, false
-	kept := r.guardOnly(p, &own)
+	kept := r.guardOnly(&policy{}, &own)
+	if p.Files != "" {
+		kept.handler = r.keptFiles(p, &own, kept.handler)
+	}
 	kept.kept = true
 	return kept
 }
 
-// refusal is what counts of the answer of a hook that only refuses.
-func (e *entry) refusal(out *hook.Output) *hook.Output {
-	switch {
-	case out == nil:
-		return nil
-	case out.Verdict < hook.Ask:
-		return &hook.Output{}
-	}
-	reason := out.Reason
-	if e.kept {
-		reason = fmt.Sprintf("%s (%s guards this session, as it was when the session began)", reason, e.hook.ID)
-	}
-	return &hook.Output{Verdict: out.Verdict, Reason: reason}
+// keptFiles is a handler of a guard that runs what its session began with.
+func (r *Registry) keptFiles(p *pin, as *hook.Hook, run hook.Handler) hook.Handler {
+	copied := *as // handlers remember hooks by their pointers
+	copied.Source.Dir = p.Copy
+	return hook.HandlerFunc(func(ctx context.Context, c *hook.Call) (*hook.Output, error) {
+		switch {
+		case p.isOf(r.sealGuard(as)):
+			c.Hook = as
+		case p.Copy != "" && p.isOf(r.sealGuard(&copied)):
+			c.Hook = &copied
+		default:
+			failed := hook.Errorf(hook.FailureUntrusted, "its files changed or are gone since the session began, and no copy of them is left")
+			failed.Hint = "begin a new session, or put them back"
+			return nil, failed
+		}
+		return run.Handle(ctx, c)
+	})
 }
+
+// isOf reports whether files are those of the pin.
+func (p *pin) isOf(seal *trust.Seal) bool { return seal != nil && digestOf(seal) == p.Files }

@@ -72,8 +72,8 @@ func TestPinnedSessionKeepsTheGuardsItBeganWith(t *testing.T) {
 			write(t, file, tc.before)
 			reg := open(t, opts)
 			approve(t, reg)
-			reg.PinSession("pinned")
-			reg.PinSession("")
+			reg.PinSession("pinned", nil)
+			reg.PinSession("", nil)
 			dispatch(t, reg, inSession("pinned"))
 			write(t, filepath.Join(opts.UserDir, "settings.toml"), tc.settings)
 			if tc.after == gone {
@@ -122,12 +122,12 @@ func TestKeptGuardIsTheOneOfTheSessionsBegin(t *testing.T) {
 	}
 	says("first")
 	reg := open(t, opts)
-	reg.PinSession("old")
-	reg.PinSession("ended")
+	reg.PinSession("old", nil)
+	reg.PinSession("ended", nil)
 	reg.EndSession("ended")
 	says("second")
 	reload(t, reg)
-	reg.PinSession("new")
+	reg.PinSession("new", nil)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ type Reloaded struct {
 	// States are the hooks that can run now and could not before, or the other
 	// way round. Only Watch looks for them.
 	States []StateChange
-	// Pinned are guards that were removed, changed or switched off, and still
+	// Pinned are guards that were removed, changed or switched off, or whose
+	// scripts changed, and still
 	// judge the sessions that began with them: see Registry.PinSession.
 	Pinned []string
 	// Settings tells that settings changed.
@@ -72,6 +73,10 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 		g := r.arrange(l)
 		changed.Pinned = r.publish(g)
 		r.async.resize(r.opts.maxAsync(&g.policy))
+	} else if r.pinning() && r.guards(before).moved(r) {
+		g := *before
+		g.guards = new(guardSet)
+		changed.Pinned = r.publish(&g)
 	}
 	r.memory = remember(l, began, r.opts.FS == nil, last)
 	changed.Diagnostics = r.Diagnostics()
@@ -124,9 +129,12 @@ func (c *Reloaded) compare(before *generation, l *loaded) {
 // publish swaps what was loaded in, with the hooks that were registered, which
 // its settings are about as well. It returns the IDs of guards that sessions keep.
 func (r *Registry) publish(g *generation) []string {
+	if r.pinning() {
+		r.guards(g) // reads files, so before the lock
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept := r.pin(r.snap.Load().generation, g)
+	kept := r.repin(g)
 	r.inProc = r.resettled(&g.policy, r.inProc)
 	if now := r.sessions.Load(); now != nil {
 		next := now.clone()

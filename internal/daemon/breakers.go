@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tenterhook/tenterhook/breaker"
@@ -75,7 +76,7 @@ func eachStore(env []string, do func(*store) error) error {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".json" {
+		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".json" && !strings.HasPrefix(e.Name(), sessionPrefix) {
 			err = errors.Join(err, do(&store{path: filepath.Join(storeDir(state), e.Name())}))
 		}
 	}

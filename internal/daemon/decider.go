@@ -70,8 +70,9 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 	var s *session
 	answer := agent.Respond(call.Event, call.Stdin, bridge.Caller{Env: call.Env, Dir: call.Dir}, nil,
 		func(in hook.Input) (*hook.Outcome, error) {
-			s = d.sessions.get(agent.Name, in.Common().SessionID)
-			out, err := d.outcome(ctx, agent, call, in, s, from)
+			u := userOf(call.Env, call.Where)
+			s = d.sessions.get(u.kept, agent.Name, in.Common().SessionID)
+			out, err := d.outcome(ctx, agent, call, in, u, s, from)
 			if err != nil || !agent.TakesContext(call.Event) {
 				return out, err
 			}
@@ -79,6 +80,7 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 		})
 	if s != nil {
 		s.hold(answer.Held)
+		d.save(s)
 	}
 	if err := appendEnv(lookup(call.Env, "CLAUDE_ENV_FILE"), answer.Env); err != nil {
 		d.log.Warn("variables of hooks are lost", "agent", call.Agent, "event", call.Event, "error", err)
@@ -89,9 +91,8 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 
 // outcome asks the hooks about an input. Calls that stand for one event share
 // one outcome.
-func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client.Call, in hook.Input, s *session, from Caller) (*hook.Outcome, error) {
+func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client.Call, in hook.Input, u user, s *session, from Caller) (*hook.Outcome, error) {
 	return d.flights.join(ctx, eventOf(agent, call, in), func() (*hook.Outcome, error) {
-		u := userOf(call.Env, call.Where)
 		env := u.environ(call.Env)
 		reg, err := d.registries.get(ctx, agent.Name, s.rootFor(in, call.Dir, u), u, env, Place(call.Env).Dir)
 		if err != nil {
@@ -101,7 +102,8 @@ func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client
 		if err := reg.refresh(ctx); err != nil {
 			return nil, err
 		}
-		reg.PinSession(in.Common().SessionID)
+		s.pin(reg.Registry)
+		d.save(s)
 		caller := registry.Caller{Env: env, Within: from.Within}
 		if call.Umask >= 0 {
 			caller.Umask = &call.Umask
@@ -120,10 +122,17 @@ func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client
 			err = cause
 		}
 		if in.Event() == hook.EventSessionEnd && err == nil {
-			d.sessions.end(agent.Name, in.Common().SessionID)
+			d.sessions.end(s)
 		}
 		return out, err
 	})
+}
+
+// save writes what is kept of a session.
+func (d *Decider) save(s *session) {
+	if err := s.save(); err != nil {
+		d.log.Warn("session not written", "agent", s.key.agent, "err", err)
+	}
 }
 
 // note logs what an operator should know of a call. A gate that could not decide

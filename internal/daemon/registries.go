@@ -197,7 +197,7 @@ func (s *shared) refresh(ctx context.Context) error {
 		return err
 	}
 	s.started.Store(began)
-	if changed.Any() {
+	if changed.Any() || len(changed.Pinned) > 0 {
 		s.rs.d.log.Info("hooks changed", "workspace", s.key.root, "added", changed.Added, "removed", changed.Removed,
 			"changed", changed.Changed, "kept", changed.Kept, "still_guarding", changed.Pinned)
 	}
@@ -262,6 +262,6 @@ func (d *Decider) options(key registryKey, env []string, run string) registry.Op
 		}
 	}
 	opts.Guards = []*hook.Hook{key.protection(run).Guard()}
-	opts.OnAsync = func(a registry.AsyncResult) { d.deliver(key.agent, a) }
+	opts.OnAsync = func(a registry.AsyncResult) { d.deliver(key.kept, key.agent, a) }
 	return opts
 }

@@ -3,49 +3,64 @@ package daemon
 import (
 	"container/list"
 	"path/filepath"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
-// maxSessions bounds the sessions that are remembered. The one that was not used
-// for longest is forgotten first.
-const maxSessions = 1024
+// maxSessions bounds the sessions that are in memory. The one that was not used
+// for longest goes first; what is kept of it is on disk.
+const maxSessions = 256
 
 // maxHeld bounds the context that waits for a session's next event, in bytes.
 const maxHeld = 64 << 10
 
 // sessions are the sessions of agents.
 type sessions struct {
-	mu    sync.Mutex // guards all below, and root and held of each session
+	mu    sync.Mutex // guards all below
 	byKey map[sessionKey]*list.Element
 	order *list.List // of *session, the one that was used last in front
 }
 
-type sessionKey struct{ agent, id string }
+// sessionKey names a session. kept is the state directory of its user.
+type sessionKey struct{ kept, agent, id string }
 
 // session is what is kept of a session between its calls.
 type session struct {
-	key sessionKey
-	all *sessions
+	key  sessionKey
+	load sync.Once
 
-	root string   // the workspace that it began in; "" = not known yet
-	held []string // context for its next event that takes some
+	mu       sync.Mutex     // guards all below
+	root     string         // the workspace that it began in; "" = not known yet
+	held     []string       // context for its next event that takes some
+	pins     []registry.Pin // the guards that it began with
+	pinsName string         // of the file that holds them; "" = there is none
+	dirty    bool           // the file does not say it
+	touched  time.Time      // when the file was marked as used
+	ended    bool           // there is nothing to keep
 }
 
 func (ss *sessions) init() { ss.byKey, ss.order = make(map[sessionKey]*list.Element), list.New() }
 
-// get returns a session, and begins it if it is not known.
-func (ss *sessions) get(agent, id string) *session {
+// get returns a session as the last process left it, and begins it if it is not
+// known.
+func (ss *sessions) get(kept, agent, id string) *session {
+	s := ss.find(sessionKey{kept, agent, id})
+	s.load.Do(s.restore)
+	return s
+}
+
+func (ss *sessions) find(key sessionKey) *session {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	key := sessionKey{agent, id}
 	if e, ok := ss.byKey[key]; ok {
 		ss.order.MoveToFront(e)
 		return e.Value.(*session)
 	}
-	s := &session{key: key, all: ss}
+	s := &session{key: key}
 	ss.byKey[key] = ss.order.PushFront(s)
 	for ss.order.Len() > maxSessions {
 		old := ss.order.Remove(ss.order.Back()).(*session)
@@ -55,14 +70,14 @@ func (ss *sessions) get(agent, id string) *session {
 }
 
 // end forgets a session.
-func (ss *sessions) end(agent, id string) {
+func (ss *sessions) end(s *session) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	key := sessionKey{agent, id}
-	if e, ok := ss.byKey[key]; ok {
+	if e, ok := ss.byKey[s.key]; ok && e.Value == s {
 		ss.order.Remove(e)
-		delete(ss.byKey, key)
+		delete(ss.byKey, s.key)
 	}
+	s.remove()
 }
 
 func (ss *sessions) count() int {
@@ -81,12 +96,29 @@ func (s *session) rootFor(in hook.Input, dir string, u user) string {
 	if s.key.id == "" {
 		return root
 	}
-	s.all.mu.Lock()
-	defer s.all.mu.Unlock()
-	if s.root == "" || in.Event() == hook.EventSessionStart {
-		s.root = root
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.root == "" || in.Event() == hook.EventSessionStart && s.root != root {
+		s.root, s.dirty = root, true
 	}
 	return s.root
+}
+
+// pin has the session keep the guards of a registry.
+func (s *session) pin(reg *registry.Registry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := reg.PinSession(s.key.id, s.pins)
+	if now != nil && len(now) == 0 && len(s.pins) > 0 { // an operator lets them go
+		s.pins, s.dirty = nil, true
+	}
+	for _, p := range now {
+		if i := slices.IndexFunc(s.pins, func(o registry.Pin) bool { return same(o, p) }); i < 0 {
+			s.pins, s.dirty = append(slices.Clip(s.pins), p), true
+		} else {
+			s.pins[i] = p // of the registry's memory
+		}
+	}
 }
 
 // hold keeps context for the session's next event that takes some.
@@ -94,25 +126,32 @@ func (s *session) hold(contexts []string) {
 	if len(contexts) == 0 {
 		return
 	}
-	s.all.mu.Lock()
-	defer s.all.mu.Unlock()
-	s.held = append(s.held, contexts...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held, s.dirty = bounded(append(s.held, contexts...)), true
+}
+
+// bounded drops the earliest of too much context.
+func bounded(held []string) []string {
 	size := 0
-	for i := len(s.held) - 1; i >= 0; i-- {
-		if size += len(s.held[i]); size > maxHeld {
-			s.held = append([]string{"(earlier context of hooks was dropped: there was too much of it)"}, s.held[i+1:]...)
-			return
+	for i := len(held) - 1; i >= 0; i-- {
+		if size += len(held[i]); size > maxHeld {
+			return append([]string{"(earlier context of hooks was dropped: there was too much of it)"}, held[i+1:]...)
 		}
 	}
+	return held
 }
 
 // withHeld puts the context that waited in front of an outcome's own.
 func (s *session) withHeld(out *hook.Outcome) *hook.Outcome {
-	s.all.mu.Lock()
+	if out == nil {
+		return out
+	}
+	s.mu.Lock()
 	held := s.held
-	s.held = nil
-	s.all.mu.Unlock()
-	if len(held) == 0 || out == nil {
+	s.held, s.dirty = nil, s.dirty || len(held) > 0
+	s.mu.Unlock()
+	if len(held) == 0 {
 		return out
 	}
 	more := *out
@@ -122,7 +161,7 @@ func (s *session) withHeld(out *hook.Outcome) *hook.Outcome {
 
 // deliver keeps what a hook in the background says until the session's next
 // event that takes it.
-func (d *Decider) deliver(agent string, a registry.AsyncResult) {
+func (d *Decider) deliver(kept, agent string, a registry.AsyncResult) {
 	out := a.Result.Output
 	var contexts []string
 	if a.Rewake && a.Message != "" {
@@ -139,5 +178,7 @@ func (d *Decider) deliver(agent string, a registry.AsyncResult) {
 	if a.Result.Failure != "" {
 		d.log.Warn("background hook failed", "hook", a.Result.Hook.ID, "failure", a.Result.Failure, "reason", a.Result.Reason)
 	}
-	d.sessions.get(agent, a.SessionID).hold(contexts)
+	s := d.sessions.get(kept, agent, a.SessionID)
+	s.hold(contexts)
+	d.save(s)
 }

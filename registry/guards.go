@@ -1,0 +1,73 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// isGuard reports whether an entry can prevent something on an operator's word.
+func (e *entry) isGuard() bool {
+	switch e.hook.Scope {
+	case hook.ScopeManaged, hook.ScopeUser, hook.ScopeDir:
+	default:
+		return false
+	}
+	return e.state == hook.StateReady && e.definition != nil && canGuard(e.hook)
+}
+
+// canGuard reports whether a hook can prevent something, or may be one that can:
+// a definition that is broken.
+func canGuard(h *hook.Hook) bool {
+	if h.Event == "" {
+		return true
+	}
+	return !background(h) && hook.Info(h.Event).Block == hook.BlockAction
+}
+
+// guardOnly prepares a hook whose word counts as far as it refuses or asks.
+func (r *Registry) guardOnly(p *policy, h *hook.Hook) *entry {
+	own := *h
+	own.Rewrites = false
+	e := r.prepare(p, &own)
+	e.limited = true
+	if e.handler != nil && e.ruling == nil {
+		e.handler = refusing{e.handler, e}
+	}
+	return e
+}
+
+// refusing is a handler whose word counts as far as it refuses or asks.
+type refusing struct {
+	hook.Handler
+	entry *entry
+}
+
+func (h refusing) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
+	out, err := h.Handler.Handle(ctx, c)
+	return h.entry.refusal(out), err
+}
+
+// Check asks the handler.
+func (h refusing) Check(c *hook.Call) []hook.Diagnostic {
+	if checker, ok := h.Handler.(hook.Checker); ok {
+		return checker.Check(c)
+	}
+	return nil
+}
+
+// refusal is what counts of the answer of a hook that only refuses.
+func (e *entry) refusal(out *hook.Output) *hook.Output {
+	switch {
+	case out == nil:
+		return nil
+	case out.Verdict < hook.Ask:
+		return &hook.Output{}
+	}
+	reason := out.Reason
+	if e.kept {
+		reason = fmt.Sprintf("%s (%s guards this session, as it was when the session began)", reason, e.hook.ID)
+	}
+	return &hook.Output{Verdict: out.Verdict, Reason: reason}
+}
