@@ -321,6 +321,9 @@ func (h *keyHost) handlers() map[hook.Kind]hook.Handler {
 }
 
 func TestKeysOfAPluginHookHaveAnEffect(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: builds and starts a plugin for each key")
+	}
 	dir := t.TempDir()
 	buildGuard(t, dir)
 	binary, err := os.ReadFile(filepath.Join(dir, "tenterhook-plugin-guard"))

@@ -235,6 +235,9 @@ func TestRandomSequencesAgreeWithTheModel(t *testing.T) {
 // eight steps lead everywhere. Since every beginning of a sequence is itself one,
 // the states need comparing at the end only.
 func TestEverySequenceOfEightStepsAgreesWithTheModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: tries every sequence")
+	}
 	const depth = 8
 	tests := []struct {
 		name                             string

@@ -185,6 +185,9 @@ func TestF9StrangeNamesAreFound(t *testing.T) {
 }
 
 func TestF9TenThousandFoldersAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: makes ten thousand folders")
+	}
 	dir := tempDir(t)
 	for i := range 10_000 {
 		folder := filepath.Join(dir, fmt.Sprintf("h%05d", i))

@@ -13,6 +13,9 @@ func TestRegistryConforms(t *testing.T) {
 }
 
 func TestCommandConforms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: starts the command for each case; TestRegistryConforms runs the same cases")
+	}
 	hooktest.Run(t, hooktest.Command(program), hooktest.Cases())
 }
 

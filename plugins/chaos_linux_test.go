@@ -18,6 +18,9 @@ import (
 // with what really happened; in the end nothing may be left of any of them.
 // PLUGINS_TEST_CHAOS says for how long ("10m"), 4 s by default.
 func TestChaosLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: kills plugins for 5 s")
+	}
 	length := 4 * time.Second
 	if word := os.Getenv("PLUGINS_TEST_CHAOS"); word != "" {
 		var err error

@@ -71,6 +71,9 @@ func misbehaving(t *testing.T, test func(t *testing.T, name string, misbehave fu
 }
 
 func TestForeignHandlerOfEveryKindFailsInItsResultAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for what hangs")
+	}
 	for kind, declared := range declares {
 		t.Run(string(kind), func(t *testing.T) {
 			misbehaving(t, func(t *testing.T, name string, misbehave func() (*hook.Output, error)) {
@@ -143,6 +146,9 @@ func TestHandlerThatHangsLeavesABoundedNumberOfGoroutines(t *testing.T) {
 }
 
 func TestHandoffThatMisbehavesIsAResultAndBlocksNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for what hangs")
+	}
 	misbehaving(t, func(t *testing.T, _ string, misbehave func() (*hook.Output, error)) {
 		opts := only()
 		opts.DrainTimeout = 100 * time.Millisecond
@@ -242,6 +248,9 @@ func TestCloseEndsHandoffsThatWaitForAPlace(t *testing.T) {
 }
 
 func TestCallbacksOfTheHostThatMisbehaveAreDiagnostics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for what hangs")
+	}
 	for callback, test := range map[string]func(t *testing.T, wrong func()){
 		"OnAsync": func(t *testing.T, wrong func()) {
 			opts := only()

@@ -42,6 +42,9 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 // A reload comes to what a registry that is opened now comes to, twice: what
 // was read without a stamp, and what a stamp vouches for.
 func TestReloadComesToWhatOpenDoes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: reloads for 5 s")
+	}
 	const guard = "+++\nevent = \"PreToolUse\"\ncommand = \"./guard.sh\"\n+++\n"
 	beside := func(opts registry.Options, names ...string) string {
 		return filepath.Join(append([]string{opts.UserDir, "hooks", "a"}, names...)...)

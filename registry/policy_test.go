@@ -429,6 +429,9 @@ func TestUnsupportedHookShadowsNothing(t *testing.T) {
 
 // A workspace can't make loading slow by what it says in a file.
 func TestManyHooksOfOneNameAndManyDisabledOnesAreSoonLoaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: loads thousands of hooks")
+	}
 	opts := machine(t, "")
 	own := filepath.Join(opts.Workspace, ".tenterhook")
 	var disabled []string

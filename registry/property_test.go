@@ -261,6 +261,9 @@ func (w *world) dispatch(rt *rapid.T, command string) *hook.Outcome {
 // Every hook that the final input concerns has a result that judged it, and no
 // allow counts that was given for another.
 func TestPropertyEveryConcernedHookJudgesTheFinalInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: tries thousands of sets of hooks")
+	}
 	needsRoot(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		hooks := rapid.SliceOfN(anyDeclared(fileScopes, true), 2, 6).Draw(rt, "hooks")
@@ -274,6 +277,9 @@ func TestPropertyEveryConcernedHookJudgesTheFinalInput(t *testing.T) {
 // weaker, unless it rewrites the input and every hook that the new one concerns
 // judged that.
 func TestPropertyNothingNearerWeakensWhatIsFarther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: tries thousands of sets of hooks")
+	}
 	needsRoot(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		at := rapid.IntRange(1, len(fileScopes)-1).Draw(rt, "scope of the new hook")

@@ -17,6 +17,9 @@ import (
 // beside a model of what is bound in it. Store and guard must say of each state
 // whether it is the one that was approved last.
 func TestApprovedIffNothingThatIsBoundChanged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: tries thousands of changes")
+	}
 	names := []string{"a", "b", "lib/a", "lib/deep/c"}
 	dir := tempDir(t)
 	state := open(t, stateDir(t))

@@ -275,6 +275,9 @@ func TestF3SealOfWhatChangesMeanwhile(t *testing.T) {
 // A file is written page after page while it is read. What is sealed must be what
 // the file held at one moment: the pages up to some write, and none after it.
 func TestSealIsNeverOfHalfAWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: writes for 5 s")
+	}
 	const page, pages = 4 << 10, 6 << 10 // 24 MiB take longer to read than a clock takes to tick
 	w := newWorkspace(t)
 	held := make([]byte, page*pages)

@@ -12,6 +12,9 @@ import (
 
 // TestAgentObeysItsHooks runs the agent as its documentation says.
 func TestAgentObeysItsHooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: builds an agent and its hooks")
+	}
 	for _, program := range []string{"go", "sh"} {
 		if _, err := exec.LookPath(program); err != nil || runtime.GOOS == "windows" {
 			t.Skipf("%s is not installed, or this is Windows", program)

@@ -147,6 +147,9 @@ func TestThreeUnansweredCallsReplaceTheServer(t *testing.T) {
 }
 
 func TestG1StoppedServerIsKilledAndStartedAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for a server that hangs")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGSTOP on Windows")
 	}

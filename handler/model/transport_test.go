@@ -122,6 +122,9 @@ func TestTruncatedStreamIsNoAnswer(t *testing.T) {
 }
 
 func TestRateLimitIsWaitedFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits as a provider asks")
+	}
 	for _, w := range wires {
 		t.Run(w.name, func(t *testing.T) {
 			s := serve(t, func(n int) reply {
@@ -197,6 +200,9 @@ func TestSlowReplyEndsWithTheTime(t *testing.T) {
 }
 
 func TestNobodyThereIsATransportFailure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits between three tries")
+	}
 	s := serve(t, always(reply{}))
 	s.Close()
 	for _, w := range wires {

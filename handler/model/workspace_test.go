@@ -167,6 +167,9 @@ func TestReadIsBounded(t *testing.T) {
 }
 
 func TestSearchIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: searches large folders")
+	}
 	contents := map[string]string{
 		"a.go": "package a\nfunc A() {}\n", "sub/b.go": "package b\n", "sub/c.txt": "package of texts\n", ".git/config": "package git\n",
 		"binary": "package\x00", "many": strings.Repeat("hit\n", 1000), "wide": strings.Repeat("x", 5000) + "needle" + strings.Repeat("y", 5000),

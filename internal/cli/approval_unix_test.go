@@ -144,6 +144,9 @@ func TestRevocationReachesEveryApprovalOfTheID(t *testing.T) {
 
 // Another user than root gets what is tested above, too.
 func TestAnotherUserRunsWhatWasApproved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: runs TestWhatWasApprovedIsWhatRuns again")
+	}
 	setpriv, err := exec.LookPath("setpriv")
 	if os.Getuid() != 0 || err != nil {
 		t.Skip("needs root and setpriv")

@@ -244,6 +244,9 @@ func (w *trial) run(cwd string) (marks, out string) {
 // what it runs, and fires an event. What is bound does not run any more; what is
 // unbound is refused unless --unbound is given, and then the edit is seen to run.
 func TestWhatWasApprovedIsWhatRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: tries each way to name a script")
+	}
 	home := t.TempDir()
 	removable(t, home)
 	t.Setenv("HOME", home)

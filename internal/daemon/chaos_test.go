@@ -23,6 +23,9 @@ import (
 // decide denies and says why, and no process is left at the end. It takes
 // seconds; TENTERHOOK_CHAOS=10m takes ten minutes.
 func TestNoGateIsOpenInChaos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: kills daemons for 8 s")
+	}
 	length := 8 * time.Second
 	if d, err := time.ParseDuration(os.Getenv("TENTERHOOK_CHAOS")); err == nil {
 		length = d
@@ -115,6 +118,9 @@ func daemonsOf(u *user) []string {
 
 // A thousand calls of twenty clients at once: none is lost, and none waits long.
 func TestManyClientsAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: starts hundreds of clients")
+	}
 	u := newUser(t, guard)
 	u.wantSilent(u.claude("PreToolUse", u.shell("ls")))
 	var mu sync.Mutex
@@ -143,6 +149,9 @@ func TestManyClientsAtOnce(t *testing.T) {
 
 // At rest the daemon holds little memory and does nothing.
 func TestADaemonAtRest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for 10 s")
+	}
 	if _, err := os.Stat("/proc/self/statm"); err != nil {
 		t.Skip("memory and wake-ups are read from /proc")
 	}

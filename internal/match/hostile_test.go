@@ -65,6 +65,9 @@ func judgeAll(tb testing.TB, command string, rules *Rules, paths *Touches) {
 
 // A bound for a machine that stalls; the benchmark says what it takes.
 func TestHostileLinesAreJudgedSoon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: judges very long lines")
+	}
 	rules, _ := ParseRules([]string{"Bash(git push *)", "Bash(rm *)"}, RuleOptions{})
 	paths, _ := ParseTouches(secretFiles, TouchOptions{})
 	for name, command := range hostile {

@@ -113,6 +113,9 @@ func TestPathsAreTriedThroughLinks(t *testing.T) {
 
 // A hostile line costs no more than a bound, whatever judges it.
 func TestLongLinesAreJudgedWithinABound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: judges very long lines")
+	}
 	const size = 64 << 10
 	rule, _ := ParseRule("Bash(git push * x)", RuleOptions{})
 	judge := secrets(t)

@@ -411,6 +411,9 @@ func TestWorkerIsReplacedWhenItsFileChanges(t *testing.T) {
 }
 
 func TestCallEndsInTimeThoughTheOldWorkerDoesNot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for 6 s")
+	}
 	file := filepath.Join(t.TempDir(), "guard.py")
 	talk := newTalk(t, worker.Options{Grace: 6 * time.Second})
 	talk.cmd.Files = []string{file}
