@@ -240,7 +240,8 @@ func TestCopiesOfTheSameFilesShareAName(t *testing.T) {
 			t.Errorf("%s makes no other copy", name)
 		}
 	}
-	if s := NewSnapshots("/s"); s.slot("a") != s.slot("a") || s.slot("a") == s.slot("b") {
+	s := NewSnapshots("/s")
+	if a, again := s.slot("a"), s.slot("a"); a != again || a == s.slot("b") {
 		t.Error("calls for one copy do not share its place")
 	}
 	whole := &Seal{folder: base}
