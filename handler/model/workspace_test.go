@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/tenterhook/tenterhook/testdata/asowner"
 )
 
 // opened opens a workspace with some transcripts.
@@ -220,16 +222,18 @@ func TestSearchIsBounded(t *testing.T) {
 }
 
 func TestUnreadableFilesAreCounted(t *testing.T) {
-	if runtime.GOOS == "windows" || os.Getuid() == 0 {
-		t.Skip("needs a user whom permissions bind")
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such permissions here")
 	}
 	dir := files(t, map[string]string{"a": "x", "b": "x"})
 	if err := os.Chmod(filepath.Join(dir, "b"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if text, _ := use(t, opened(t, dir), "Grep", object{"pattern": "x"}); text != "a:1: x\n[1 files could not be read, or only in part]\n" {
-		t.Errorf("got %q", text)
-	}
+	asowner.Do(t, func() {
+		if text, _ := use(t, opened(t, dir), "Grep", object{"pattern": "x"}); text != "a:1: x\n[1 files could not be read, or only in part]\n" {
+			t.Errorf("got %q", text)
+		}
+	})
 }
 
 func TestLargeFileIsSearchedInPart(t *testing.T) {

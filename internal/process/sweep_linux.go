@@ -111,7 +111,7 @@ func (s span) pids() []int {
 	case s.last < s.than || s.last-s.than > many: // to ask for each would take long
 		return s.listed()
 	}
-	pids := make([]int, 0, s.last-s.than)
+	var pids []int
 	for pid := s.than + 1; pid <= s.last; pid++ {
 		pids = append(pids, pid)
 	}
