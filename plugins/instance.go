@@ -61,9 +61,8 @@ type instance struct {
 
 	// Of the unit, under its mutex.
 	calls   int
-	retired bool // no call comes any more
-	suspect bool // asked for its health before the next call
-	probe   chan struct{}
+	retired bool          // no call comes any more
+	probe   chan struct{} // closed when it was asked for its health; nil = nobody asks
 }
 
 // launch starts a process and waits until it is healthy. It is bounded by ctx.

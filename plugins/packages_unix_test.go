@@ -138,12 +138,17 @@ func TestPackagesAreTheFoldersWithPlugins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	quiet := filepath.Join(all, "quiet", proto.BinaryPrefix+"q")
+	must(t, os.Mkdir(filepath.Dir(quiet), 0o700), os.WriteFile(quiet, []byte("#!/bin/sh\n"), 0o700))
+	b.pin(quiet)
+	sum, _ := b.host.digests.of(quiet)
+	must(t, b.host.keepDescription(sum, &proto.DescribeResponse{}))
 	list, notes := b.host.Packages(all)
 	var names []string
 	for _, p := range list {
 		names = append(names, p.Name)
 	}
-	if diff := cmp.Diff([]string{"a", "b", "guard"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b", "guard", "quiet"}, names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{CodeUnlocked, CodeManifest, CodeNew}, codesOf(notes)); diff != "" {

@@ -133,7 +133,7 @@ func (u *unit) next(want approval) (*instance, *attempt, *Problem) {
 		u.bury(u.current)
 	}
 	if in := u.current; in != nil && in.equal(want) {
-		if in.suspect || time.Since(epoch)-time.Duration(in.answered.Load()) > u.host.options.IdleCheck {
+		if time.Since(epoch)-time.Duration(in.answered.Load()) > u.host.options.IdleCheck {
 			u.check(in)
 		}
 		if in.probe != nil {
@@ -235,7 +235,7 @@ func (u *unit) check(in *instance) {
 		p := in.health(ctx)
 		cancel()
 		u.mu.Lock()
-		in.probe, in.suspect = nil, false
+		in.probe = nil
 		if p != nil {
 			p.Path = u.path
 			if p.Code != CodeExited { // that one ended by itself
@@ -266,7 +266,6 @@ func (u *unit) release(in *instance, answered, doubt bool) {
 		u.tries.reset()
 	}
 	if doubt {
-		in.suspect = true
 		u.check(in)
 	}
 	end := in.retired && in.calls == 0
