@@ -496,7 +496,7 @@ func TestProgressIsToldInItsPlaceAndLateLinesAreDropped(t *testing.T) {
 				report = <-late
 				report("late")
 			}
-			if len(p.Line) > 16<<10 {
+			if len(p.Line) > 100 && len(p.Line) != 16<<10 {
 				t.Errorf("a line of %d bytes", len(p.Line))
 			}
 		}
@@ -534,7 +534,7 @@ func TestProgressThatNobodyReadsIsBounded(t *testing.T) {
 		}
 		phases += string(p.Phase) + " "
 	}
-	if lines < 1 || lines > 257 || phases != "started finished done " {
+	if lines != 256 || phases != "started finished done " {
 		t.Errorf("%d lines, %s", lines, phases)
 	}
 }
