@@ -95,9 +95,7 @@ func (p *pick) drop(runs *pick) {
 func (e *entry) blocking() *entry {
 	h := *e.hook
 	h.OnFailure = hook.FailureBlock
-	return &entry{origin: e, hook: &h, declared: e.declared, spentAs: e.spentAs, foreign: e.foreign, handler: e.handler, state: e.state, why: e.why, event: e.event,
-		definition: e.definition, over: e.over, same: e.same, kept: e.kept, limited: e.limited,
-		matcher: e.matcher, rules: e.rules, ruling: e.ruling, ruleProblems: e.ruleProblems, check: e.check, breaker: e.breaker, timeout: e.timeout}
+	return &entry{preparation: e.preparation, hook: &h, origin: e}
 }
 
 // duplicates reports, at load, hooks that are the same for each call: their

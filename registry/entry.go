@@ -19,20 +19,26 @@ import (
 
 // entry is a hook with what the registry prepared to select and run it.
 type entry struct {
-	hook    *hook.Hook
+	*preparation
+	hook   *hook.Hook
+	strict func() *entry             // itself with on_failure = "block"
+	origin *entry                    // of such a one: what it is made of
+	sealed atomic.Pointer[hook.Hook] // as it last ran from a copy of what was approved
+}
+
+// preparation is what an entry has in common with the one that blocks on failure.
+type preparation struct {
 	handler hook.Handler // nil = none runs this kind
 	state   hook.State   // without eligibility, which is asked each time
 	why     string
 	gated   bool       // it is disabled, and not by its own definition
 	event   hook.Event // the event it is indexed under: that of the hook, or the one that it misspelt
 
-	declared   *hook.Hook    // without the defaults of the settings
-	spentAs    string        // of one that runs once: its definition
-	definition *definition   // nil = registered from Go
-	over       []*entry      // hooks that take its place while they can run, the nearest first
-	same       sameness      // what dedupe knows it by
-	strict     func() *entry // itself with on_failure = "block"
-	origin     *entry        // of such a one: what it is made of
+	declared   *hook.Hook  // without the defaults of the settings
+	spentAs    string      // of one that runs once: its definition
+	definition *definition // nil = registered from Go
+	over       []*entry    // hooks that take its place while they can run, the nearest first
+	same       sameness    // what dedupe knows it by
 
 	kept    bool // a guard of an earlier load, for the sessions that began with it
 	limited bool // its word counts as far as it refuses or asks
@@ -44,9 +50,8 @@ type entry struct {
 	check        *eligibility.Check
 	breaker      *breaker.Breaker
 	timeout      time.Duration
-	foreign      *contain.Guard            // calls its handler
-	sealed       atomic.Pointer[hook.Hook] // as it last ran from a copy of what was approved
-	project      string                    // the root of the project that it was read from; "" = the workspace
+	foreign      *contain.Guard // calls its handler
+	project      string         // the root of the project that it was read from; "" = the workspace
 }
 
 // prepare makes a hook selectable. The handler that the hook brings goes
@@ -54,7 +59,7 @@ type entry struct {
 func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 	declared := h
 	h = p.settled(h)
-	e := &entry{hook: h, declared: declared, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns(), foreign: new(contain.Guard)}
+	e := &entry{hook: h, preparation: &preparation{declared: declared, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns(), foreign: new(contain.Guard)}}
 	info := hook.Info(e.event)
 	pattern := h.Matcher
 	if info.MatcherField == "" {

@@ -33,7 +33,10 @@ func TestHostThatSaysNothingHasTheDocumentedLimits(t *testing.T) {
 			t.Errorf("%d hooks run side by side, want %d", most.Load(), parallel)
 		}
 		reg = open(t, only())
-		on(t, reg, "a", func(ctx context.Context, _ hook.PreToolUse) (*hook.Output, error) { <-ctx.Done(); return nil, ctx.Err() }, async, within(time.Hour))
+		on(t, reg, "a", func(ctx context.Context, _ hook.PreToolUse) (*hook.Output, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, async, within(time.Hour))
 		for range 16*65 + 3 {
 			dispatch(t, reg, bash("ls"))
 		}
