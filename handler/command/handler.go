@@ -197,6 +197,7 @@ func (r *run) finish(ctx context.Context) (*hook.Output, error) {
 	for _, w := range r.result.Warnings {
 		c.Warn("process", w, "")
 	}
+	r.suspectSandbox()
 	if err := ended(ctx, &r.result); err != nil {
 		return nil, err
 	}
@@ -205,6 +206,21 @@ func (r *run) finish(ctx context.Context) (*hook.Output, error) {
 		r.takeEnvFile(&out)
 	}
 	return out, err
+}
+
+// suspectSandbox says of a contained run in which something was refused that the sandbox may be why.
+func (r *run) suspectSandbox() {
+	if !r.spec.Sandbox.Contains() || r.result.OK() {
+		return
+	}
+	said := strings.ToLower(string(r.result.Stderr))
+	for _, word := range []string{"permission denied", "operation not permitted", "eacces", "eperm"} {
+		if strings.Contains(said, word) {
+			r.call.Warn("sandbox", fmt.Sprintf("something was refused to it, and it runs in the sandbox %q", r.spec.Sandbox.Mode),
+				"if the sandbox refused it, add allow_read, allow_write or allow_net to [sandbox]; see docs/containment.md")
+			return
+		}
+	}
 }
 
 // read reads the answer. A shell's 126 or 127 without one is a failed start.

@@ -434,3 +434,40 @@ func TestSandboxThatCannotBeEnforcedStartsNothing(t *testing.T) {
 		t.Errorf("%v %s", err, out)
 	}
 }
+
+func TestDeniedFilesStayUnreadable(t *testing.T) {
+	needSandbox(t)
+	root := t.TempDir()
+	project := filepath.Join(root, "project")
+	for _, name := range []string{"open", ".env", "deep/key", "deep/open"} {
+		path := filepath.Join(project, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("content of "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(root, "link")
+	if err := os.Symlink(project, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("deep/key", filepath.Join(project, "alias")); err != nil {
+		t.Fatal(err)
+	}
+	denied := []string{filepath.Join(link, ".env"), filepath.Join(project, "alias")}
+	for name, policy := range map[string]sandbox.Policy{
+		"strict":                {Mode: sandbox.Strict, Read: []string{project}, Deny: denied},
+		"strict, through links": {Mode: sandbox.Strict, Read: []string{link}, Deny: denied},
+		"strict, writable":      {Mode: sandbox.Strict, Write: []string{project}, Deny: denied},
+		"read-only":             {Mode: sandbox.ReadOnly, Deny: denied},
+		"read-only, writable":   {Mode: sandbox.ReadOnly, Write: []string{link}, Deny: denied},
+	} {
+		s := shell("cd '" + project + "'; cat open deep/open || exit 7; cat .env deep/key alias; mv .env \"$TMPDIR/x\" && cat \"$TMPDIR/x\"; ln deep/key \"$TMPDIR/y\" && cat \"$TMPDIR/y\"; exit 0")
+		s.Sandbox = &policy
+		res, err := process.Run(t.Context(), s)
+		if err != nil || !res.OK() || string(res.Stdout) != "content of opencontent of deep/open" {
+			t.Errorf("%s: %v %s %q\n%s", name, err, res.Describe(), res.Stdout, res.Stderr)
+		}
+	}
+}

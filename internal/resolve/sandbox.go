@@ -21,7 +21,13 @@ func Sandbox(h *hook.Hook, e *Environ, p *hook.Program, at Place) *sandbox.Polic
 		Write: e.paths(box.AllowWrite), Deny: e.paths(box.DenyRead)}
 	policy.Ports, _ = box.Ports() // what is wrong with them, the reader of the definition said
 	policy.Read = append(e.paths(box.AllowRead), p.Files...)
-	for _, path := range []string{p.Path, p.Dir, at.Project, at.Session, h.Source.Dir, h.Source.Root} {
+	readable := []string{p.Path, at.Project, h.Source.Dir, h.Source.Root}
+	for _, dir := range []string{p.Dir, at.Session} { // an agent may be anywhere, also where secrets are
+		if at.Project != "" && within(at.Project, dir) {
+			readable = append(readable, dir)
+		}
+	}
+	for _, path := range readable {
 		if filepath.IsAbs(path) && !wide(path, e) {
 			policy.Read = append(policy.Read, filepath.Clean(path))
 		}

@@ -18,7 +18,7 @@ import (
 // The rights of Landlock, see landlock(7).
 const (
 	mayRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	mayList  = unix.LANDLOCK_ACCESS_FS_READ_DIR
+	mayList  = unix.LANDLOCK_ACCESS_FS_READ_DIR // the names beneath; not the contents
 	onDevice = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	// ofFiles are those that a rule about a file, not a directory, may have.
 	ofFiles = onDevice | unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
@@ -80,7 +80,6 @@ var rootSecrets = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/
 
 // rules are what a policy allows, with own as the run's own directory.
 func (p *Policy) rules(own string) []rule {
-	var rules []rule
 	readable, denied := []string{"/"}, p.Deny
 	if p.Mode == Strict {
 		readable = slices.Concat(systemPaths, p.Read)
@@ -91,11 +90,13 @@ func (p *Policy) rules(own string) []rule {
 			denied = slices.Concat(denied, rootSecrets)
 		}
 	}
-	for _, path := range readable {
-		rules = append(rules, allBut(path, denied)...)
+	denied = real(denied)
+	var rules []rule
+	for _, path := range real(readable) {
+		rules = append(rules, allBut(path, denied, mayRead)...)
 	}
-	for _, path := range p.Write {
-		rules = append(rules, rule{path, everything()})
+	for _, path := range real(p.Write) {
+		rules = append(rules, allBut(path, denied, everything())...)
 	}
 	for _, path := range []string{"/dev/null", "/dev/zero", "/dev/full"} {
 		rules = append(rules, rule{path, onDevice})
@@ -103,15 +104,33 @@ func (p *Policy) rules(own string) []rule {
 	return append(rules, rule{own, everything()})
 }
 
-// allBut allows to read what is beneath root, but not what is beneath one of the denied paths. Landlock
+// real resolves links: the kernel knows files, and not the names that lead to them. What is not there is left
+// out, as it can neither be allowed nor read.
+func real(paths []string) []string {
+	list := make([]string, 0, len(paths))
+	for _, path := range paths {
+		if path, err := filepath.EvalSymlinks(path); err == nil {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// mayLoad are the rights that read the contents of a file.
+const mayLoad = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
+
+// allBut gives rights beneath root, but not those to read what is beneath one of the denied paths. Landlock
 // can only allow, so each neighbour of each denied path is named.
-func allBut(root string, denied []string) []rule {
+func allBut(root string, denied []string, access uint64) []rule {
 	ancestors := map[string]bool{}
 	for _, d := range denied {
 		if d == root || beneath(root, d) {
-			return nil
+			return []rule{{root, access &^ (mayLoad | mayList)}}
 		}
-		for dir := filepath.Dir(d); beneath(dir, root) || dir == root; dir = filepath.Dir(dir) {
+		if !beneath(d, root) {
+			continue
+		}
+		for dir := filepath.Dir(d); ; dir = filepath.Dir(dir) {
 			ancestors[dir] = true
 			if dir == root {
 				break
@@ -119,15 +138,15 @@ func allBut(root string, denied []string) []rule {
 		}
 	}
 	if len(ancestors) == 0 {
-		return []rule{{root, mayRead}}
+		return []rule{{root, access}}
 	}
-	rules := []rule{{root, mayList}} // the names; not the contents
+	rules := []rule{{root, access &^ mayLoad}} // the names; not the contents
 	for dir := range ancestors {
 		names, _ := os.ReadDir(dir)
 		for _, n := range names {
 			path := filepath.Join(dir, n.Name())
 			if !ancestors[path] && !slices.Contains(denied, path) {
-				rules = append(rules, rule{path, mayRead})
+				rules = append(rules, rule{path, access})
 			}
 		}
 	}
@@ -189,15 +208,20 @@ func createRuleset(attr *unix.LandlockRulesetAttr) (fd int, err error) {
 
 // addPath allows what a rule says. A path that is not there cannot be allowed.
 func addPath(ruleset int, r rule, handled uint64) error {
-	fd, err := unix.Open(r.path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
+	access := r.access & handled
+	fd, err := unix.Open(r.path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil || access == 0 {
 		return nil
 	}
 	defer unix.Close(fd)
-	access := r.access & handled
 	var st unix.Stat_t
-	if unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		access &= ofFiles
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return nil // a link is nothing by itself
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		if access &= ofFiles; access == 0 {
+			return nil
+		}
 	}
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
 	_, _, e := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
