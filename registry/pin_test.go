@@ -1,8 +1,10 @@
 package registry_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -156,5 +158,60 @@ func TestReloadPinsNothingWithoutAPinnedSession(t *testing.T) {
 	}
 	if changed := reload(t, reg); len(changed.Pinned) != 0 || len(changed.Removed) != 1 {
 		t.Errorf("%+v", changed)
+	}
+}
+
+// What another process reads of a guard is the guard, with all that it has.
+func TestAPinIsReadAsItWasWritten(t *testing.T) {
+	var fill func(v reflect.Value)
+	fill = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			v.SetString("a \"<b>\"\n" + v.Type().Name())
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Int, reflect.Int64:
+			v.SetInt(7)
+		case reflect.Uint8:
+			v.SetUint(2)
+		case reflect.Pointer:
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem())
+		case reflect.Struct:
+			for i := range v.NumField() {
+				fill(v.Field(i))
+			}
+		case reflect.Slice:
+			if v.Type() == reflect.TypeFor[json.RawMessage]() {
+				v.SetBytes([]byte(`{"x":[1,"y"]}`))
+				return
+			}
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+			fill(v.Index(0))
+			fill(v.Index(1))
+		case reflect.Map:
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			fill(key)
+			fill(value)
+			v.Set(reflect.MakeMap(v.Type()))
+			v.SetMapIndex(key, value)
+		case reflect.Interface: // the handler stays in its process
+		default:
+			t.Fatalf("a field of kind %v", v.Kind())
+		}
+	}
+	h := new(hook.Hook)
+	fill(reflect.ValueOf(h).Elem())
+	h.Source.Line = 0 // it says nothing
+	text, err := json.Marshal(registry.Pin{Hook: h, Files: "f", Copy: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p registry.Pin
+	if err := json.Unmarshal(text, &p); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(registry.Pin{Hook: h, Files: "f", Copy: "c"}, p); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -11,6 +11,10 @@ import (
 	"time"
 )
 
+// ownFile are flags to open a file that must be one: no link is followed, and
+// nobody waits for the other end of a pipe.
+const ownFile = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
 // lockState waits for the lock of a state file, or for the end of ctx. A disk
 // that takes no file more has none to wait for.
 func lockState(ctx context.Context, path string) (unlock func(), err error) {

@@ -26,8 +26,14 @@ const (
 	DefaultIdle = 30 * time.Minute
 	// maxCalls bounds the calls that are decided at once; others wait.
 	maxCalls = 64
-	// readWithin is how long a client may take to send its call.
-	readWithin = 30 * time.Second
+	// maxWaiting bounds the calls that wait; more are not decided.
+	maxWaiting = 4096
+	// maxReading bounds the clients that are sending. Others wait to be accepted.
+	maxReading = 256
+	// speakWithin is how long a client may be silent, and readWithin how long it
+	// may take to send its call.
+	speakWithin = 2 * time.Second
+	readWithin  = 30 * time.Second
 	// tidyAfter is how long after the last call memory goes back to the system.
 	tidyAfter = 3 * time.Second
 	// takeoverWithin is how long a daemon that is in the way may take to let go.
@@ -57,6 +63,7 @@ type server struct {
 	listener *net.UnixListener
 	lock     *os.File
 	places   chan struct{} // for calls that are decided
+	reading  chan struct{} // for clients that are sending
 	idle     *time.Timer
 	tidy     *time.Timer
 
@@ -83,7 +90,7 @@ func Run(ctx context.Context, opts Options) error {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{opts: opts, log: opts.Logger, began: time.Now(), places: make(chan struct{}, maxCalls), drained: make(chan struct{})}
+	s := &server{opts: opts, log: opts.Logger, began: time.Now(), places: make(chan struct{}, maxCalls), reading: make(chan struct{}, maxReading), drained: make(chan struct{})}
 	s.place = Place(opts.Env)
 	if program, err := os.Executable(); err == nil {
 		s.stamp = client.Stamp(program)
@@ -175,19 +182,28 @@ func holderOf(f *os.File) int {
 
 // accept takes connections until a drain begins.
 func (s *server) accept() {
-	for {
+	for failures := 0; ; {
+		select {
+		case s.reading <- struct{}{}:
+		case <-s.drained:
+			return
+		}
 		c, err := s.listener.AcceptUnix()
 		if err == nil {
+			failures = 0
 			s.open.Add(1)
 			go s.serve(c)
 			continue
 		}
+		<-s.reading
 		select {
 		case <-s.drained:
 			return
 		default:
 		}
-		s.log.Warn("accept", "err", err) // out of descriptors: some will be free again
+		if failures++; failures == 1 {
+			s.log.Warn("accept", "err", err) // out of descriptors: some will be free again
+		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
@@ -216,11 +232,16 @@ func (s *server) serve(c *net.UnixConn) {
 	defer c.Close()
 	uid, pid, err := s.peer(c)
 	if err != nil || uid != os.Geteuid() {
+		<-s.reading
 		s.log.Warn("refused a connection", "uid", uid, "err", err)
 		return
 	}
-	_ = c.SetReadDeadline(time.Now().Add(readWithin))
-	kind, fields, err := client.ReadFrame(func(b []byte) error { _, err := io.ReadFull(c, b); return err })
+	kind, fields, err := s.read(c)
+	<-s.reading
+	if errors.Is(err, client.ErrProtocol) {
+		s.yield(c)
+		return
+	}
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
 			s.log.Warn("a call cannot be read", "pid", pid, "err", err)
@@ -250,6 +271,20 @@ func (s *server) serve(c *net.UnixConn) {
 	}
 }
 
+// read reads what a client sends. One that says nothing soon is not waited for.
+func (s *server) read(c *net.UnixConn) (kind byte, fields [][]byte, err error) {
+	_ = c.SetReadDeadline(time.Now().Add(speakWithin))
+	silent := true
+	return client.ReadFrame(func(b []byte) error {
+		_, err := io.ReadFull(c, b)
+		if silent {
+			silent = false
+			_ = c.SetReadDeadline(time.Now().Add(readWithin))
+		}
+		return err
+	})
+}
+
 // other reports whether a client is of another version.
 func (s *server) other(stamp string) bool { return s.stamp != "" && stamp != "" && stamp != s.stamp }
 
@@ -277,7 +312,13 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 	s.calls.Add(1)
 	chain := ancestry.Of(pid)
 	s.meet(call, chain)
-	s.queued.Add(1)
+	if s.queued.Add(1) > maxWaiting {
+		s.queued.Add(-1)
+		s.failed.Add(1)
+		answer := Undecided(call, "too many calls wait for a decision")
+		s.send(c, answer.Frame())
+		return
+	}
 	s.places <- struct{}{}
 	s.queued.Add(-1)
 	s.deciding.Add(1)

@@ -77,11 +77,11 @@ func (s *session) restorePins(name string) {
 
 // readOwn reads JSON from a file that nobody else could have written.
 func readOwn(path string, into any) bool {
-	data, err := os.ReadFile(path)
-	if err != nil || trust.Owned(trust.OwnerUser, path) != nil {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || trust.Owned(trust.OwnerUser, path) != nil {
 		return false
 	}
-	return json.Unmarshal(data, into) == nil
+	data, err := os.ReadFile(path)
+	return err == nil && json.Unmarshal(data, into) == nil
 }
 
 // touch marks the file as used.

@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Processes int           // for each command; 0 = 1
 	MaxCalls  int           // after so many a process is replaced; 0 = 10,000
+	Commands  int           // that are kept, the one that was asked least recently is stopped first; 0 = 32
 	Idle      time.Duration // after so long without a call it is stopped; 0 = 10 minutes
 	Grace     time.Duration // from SIGTERM to SIGKILL; 0 = 500 ms
 }
@@ -60,6 +61,9 @@ type Pool struct {
 func NewPool(o Options) *Pool {
 	if o.Processes <= 0 {
 		o.Processes = 1
+	}
+	if o.Commands <= 0 {
+		o.Commands = 32
 	}
 	if o.MaxCalls <= 0 {
 		o.MaxCalls = 10_000
@@ -142,6 +146,7 @@ func (p *Pool) enter(key string) (*queue, error) {
 	}
 	q := p.queues[key]
 	if q == nil {
+		p.makeRoom()
 		q = newQueue(p.options.Processes)
 		p.queues[key] = q
 		if p.timer == nil {
@@ -151,6 +156,28 @@ func (p *Pool) enter(key string) (*queue, error) {
 	q.users++
 	p.active.Add(1)
 	return q, nil
+}
+
+// makeRoom stops the processes of commands that nobody asks, those that were
+// asked least recently first, if there are too many. The caller holds mu. Commands
+// that are being asked stay, so that there may be more for a while.
+func (p *Pool) makeRoom() {
+	for len(p.queues) >= p.options.Commands {
+		oldest := ""
+		for key, q := range p.queues {
+			if q.users == 0 && (oldest == "" || q.left.Before(p.queues[oldest].left)) {
+				oldest = key
+			}
+		}
+		if oldest == "" {
+			return
+		}
+		q := p.queues[oldest]
+		delete(p.queues, oldest)
+		q.users++
+		p.active.Add(1)
+		go p.cool(q)
+	}
 }
 
 func (p *Pool) leave(q *queue) {

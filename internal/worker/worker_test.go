@@ -176,6 +176,36 @@ func TestKeysHaveProcessesOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestTooManyCommandsStopTheOneAskedLeastRecently(t *testing.T) {
+	p := worker.NewPool(worker.Options{Commands: 2})
+	defer p.Close()
+	pids := make(map[string]int)
+	ask := func(key string) int {
+		t.Helper()
+		plan := planned(program("worker"))
+		reply, err := p.Call(t.Context(), key, plan, []byte(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a answer
+		if err := json.Unmarshal(reply.Line, &a); err != nil {
+			t.Fatal(err)
+		}
+		return a.PID
+	}
+	for _, key := range []string{"a", "b", "a", "c"} {
+		pids[key] = ask(key)
+	}
+	for end := time.Now().Add(15 * time.Second); processExists(pids["b"]); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the one that was asked least recently still runs")
+		}
+	}
+	if ask("a") != pids["a"] || ask("c") != pids["c"] || ask("b") == pids["b"] {
+		t.Error("another one was stopped")
+	}
+}
+
 func TestEmptyAnswersHaveNothingToSay(t *testing.T) {
 	talk := newTalk(t, worker.Options{})
 	for text, want := range map[string]string{"\n": "", " \r\n": "", "{}\n": "{}", " {\"a\" : 1} \r\n": `{"a" : 1}`} {

@@ -28,8 +28,15 @@ const headerSize = 8
 // protocol is the version of the frames.
 const protocol = 2
 
-// ErrFrame is the error of bytes that are no frame of this protocol.
-var ErrFrame = errors.New("not a frame of this protocol")
+// ErrFrame is the error of bytes that are no frame, ErrProtocol that of a frame of
+// another version of the protocol.
+var (
+	ErrFrame    = errors.New("not a frame")
+	ErrProtocol = errors.New("a frame of another version")
+)
+
+// readStep bounds what is allocated ahead of what was received, in bytes.
+const readStep = 1 << 20
 
 // AppendFrame appends a frame whose body is a list of fields.
 func AppendFrame(to []byte, kind byte, fields ...[]byte) []byte {
@@ -53,12 +60,18 @@ func ReadFrame(read func([]byte) error) (kind byte, fields [][]byte, err error) 
 		return 0, nil, err
 	}
 	size := binary.BigEndian.Uint32(header[4:])
-	if header[0] != 't' || header[1] != 'h' || header[2] != protocol || size > MaxFrame {
+	switch {
+	case header[0] != 't' || header[1] != 'h' || size > MaxFrame:
 		return 0, nil, ErrFrame
+	case header[2] != protocol:
+		return 0, nil, ErrProtocol
 	}
-	body := make([]byte, size)
-	if err := read(body); err != nil {
-		return 0, nil, err
+	body := make([]byte, 0, min(size, readStep))
+	for have := uint32(0); have < size; have = uint32(len(body)) {
+		body = append(body, make([]byte, min(size-have, readStep))...)
+		if err := read(body[have:]); err != nil {
+			return 0, nil, err
+		}
 	}
 	for len(body) > 0 {
 		if len(body) < 4 {

@@ -142,7 +142,7 @@ func (e *entry) try(place Place, program string, call *Call) (*Answer, *fault) {
 	}
 	kind, _, err := ReadFrame(c.read)
 	switch {
-	case err == nil && kind == KindReplaced:
+	case err == nil && kind == KindReplaced, errors.Is(err, ErrProtocol):
 		return nil, &fault{why: "the daemon is of another version"}
 	case !genuine:
 		return nil, &fault{why: "another program listens in the daemon's place", kill: pid}
