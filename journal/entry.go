@@ -57,8 +57,8 @@ type Result struct {
 // entryOf makes the entry of a record. mask takes secrets out of a text.
 func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
 	text := func(s string) string { return clip(mask(s)) }
-	e := Entry{Run: r.Run, Time: r.Time.UTC(), Session: r.Base.SessionID, Workspace: r.Workspace, Cwd: r.Base.Cwd,
-		Agent: r.Base.Agent, Event: r.Event, Tool: r.Tool, ElapsedMS: milliseconds(r.Elapsed)}
+	e := Entry{Run: r.Run, Time: r.Time.UTC(), Session: text(r.Base.SessionID), Workspace: text(r.Workspace), Cwd: text(r.Base.Cwd),
+		Agent: text(r.Base.Agent), Event: hook.Event(text(string(r.Event))), Tool: text(r.Tool), ElapsedMS: milliseconds(r.Elapsed)}
 	if r.Err != nil {
 		e.Error = text(r.Err.Error())
 	}
@@ -80,7 +80,7 @@ func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
 
 func resultOf(r *hook.Result, background bool, text func(string) string) Result {
 	made := Result{Background: background, Status: r.Status, Verdict: r.Verdict(), Failure: r.Failure, Reason: text(r.Reason), Hint: text(r.Hint),
-		ExitCode: r.Report.ExitCode, ElapsedMS: milliseconds(r.Elapsed), Stderr: text(r.Report.Stderr)}
+		ExitCode: r.Report.ExitCode, ElapsedMS: milliseconds(r.Elapsed), Stderr: text(whole(r.Report.Stderr))}
 	if h := r.Hook; h != nil {
 		made.Hook, made.Kind = h.ID, h.Kind
 		if h.Source.Path != "" {
@@ -99,12 +99,25 @@ func payloadOf(payload []byte, mask func(string) string) (kept json.RawMessage, 
 	if len(payload) > maxPayload {
 		return nil, "the event is larger than 256 KiB"
 	}
-	masked := []byte(mask(string(payload)))
+	masked := []byte(mask(maskJSON(string(payload), mask)))
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, masked); err != nil {
 		return nil, "the event holds a secret that cannot be masked"
 	}
 	return compact.Bytes(), ""
+}
+
+// whole leaves out the first word of a text whose beginning was cut off: it may be
+// the end of a secret, which no pattern knows.
+func whole(s string) string {
+	rest, cut := strings.CutPrefix(s, "…")
+	if !cut {
+		return s
+	}
+	if i := strings.IndexAny(rest, " \t\r\n"); i >= 0 {
+		return "…" + rest[i:]
+	}
+	return "…"
 }
 
 func clip(s string) string {

@@ -80,7 +80,7 @@ var ErrReplaced = errors.New("the journal was set aside by another process: open
 // Open opens the journal of a folder, or begins one. A damaged database is set
 // aside under another name, and a new one begins. Close ends it.
 func Open(ctx context.Context, dir string, o Options) (*Journal, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := private(dir); err != nil {
 		return nil, err
 	}
 	j, err := open(ctx, dir, o)
@@ -126,7 +126,7 @@ func SetAside(ctx context.Context, dir string) (aside string, err error) {
 
 func open(ctx context.Context, dir string, o Options) (*Journal, error) {
 	path := filepath.Join(dir, dataName)
-	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil { // SQLite would make it readable for others
+	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600); err != nil { // SQLite would make it readable for others
 		return nil, err
 	} else if err := f.Close(); err != nil {
 		return nil, err

@@ -2,11 +2,16 @@ package journal_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -237,6 +242,85 @@ func TestSecretsAreMasked(t *testing.T) {
 }
 
 // Each shape of a credential is found, also in capitals where that is the same.
+// In whatever spelling and place a secret stands, no file of the folder has it.
+func TestNoFileOfTheJournalHoldsASecret(t *testing.T) {
+	const value = "Hunter2/&<é>+s3cret"
+	pem := "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIPrivateKeyBody\n-----END EC PRIVATE KEY-----"
+	quoted, _ := json.Marshal(value)
+	for _, tt := range []struct{ text, secret string }{
+		{"use " + value, value}, {"in JSON " + string(quoted), strings.Trim(string(quoted), `"`)},
+		{"in a URL ?q=" + url.QueryEscape(value), url.QueryEscape(value)}, {"hex " + hex.EncodeToString([]byte(value)), hex.EncodeToString([]byte(value))},
+		{"base64 " + base64.StdEncoding.EncodeToString([]byte(value)), base64.StdEncoding.EncodeToString([]byte(value))[:20]},
+		{"base64 " + base64.StdEncoding.EncodeToString([]byte("me:"+value+"!")), base64.StdEncoding.EncodeToString([]byte("me:" + value + "!"))[8:24]},
+		{"base64 " + base64.URLEncoding.EncodeToString([]byte("user:"+value)), base64.URLEncoding.EncodeToString([]byte("user:" + value))[8:24]},
+		{"git clone https://me:p4ssw0rd@example.com/x", "p4ssw0rd"}, {"git clone https://0123456789abcdef0123@example.com/x", "0123456789abcdef0123"},
+		{"GET /x?a=1&access_token=abcdef123&b=2", "abcdef123"}, {"curl -H 'X-Api-Key: k3y-of-mine' x", "k3y-of-mine"},
+		{"curl -H 'Authorization: token abcdef123' x", "abcdef123"}, {"Cookie: session=abcdef123", "abcdef123"},
+		{"curl -su me:p4ssw0rd x; curl -u me:p4ssw0rd2 x", "p4ssw0rd2"}, {"DB_PASSWORD=p4ssw0rd make", "p4ssw0rd"}, {"export X_TOKEN='abcdef123'", "abcdef123"},
+		{"login --password p4ssw0rd", "p4ssw0rd"}, {"login --token=abcdef123", "abcdef123"}, {pem, "PrivateKeyBody"},
+		{strings.Replace(pem, "-----END EC PRIVATE KEY-----", "", 1), "PrivateKeyBody"}, {strings.Replace(pem, "-----BEGIN EC PRIVATE KEY-----\n", "", 1), "PrivateKeyBody"},
+		{"npm_" + strings.Repeat("a1", 18), strings.Repeat("a1", 18)}, {"sk_live_" + strings.Repeat("b2", 12), strings.Repeat("b2", 12)},
+	} {
+		dir := t.TempDir()
+		r := record("r1", time.Now())
+		payload := func(v any) []byte { text, _ := json.Marshal(v); return text }
+		r.Payload = payload(map[string]any{"tool_input": map[string]any{"command": tt.text, "list": []any{tt.text}}})
+		r.Tool, r.Base.SessionID, r.Base.Cwd, r.Workspace, r.Env = tt.text, tt.text, tt.text, tt.text, []string{"MY_SECRET=" + value}
+		res := &r.Outcome.Results[0]
+		res.Reason, res.Hint, res.Report.Stderr = tt.text, tt.text, tt.text
+		o := journal.Options{}
+		keep(t, dir, o, r)
+		spool, _ := os.ReadFile(filepath.Join(dir, "spool"))
+		_ = ingest(t, dir, o).Close()
+		db, _ := os.ReadFile(filepath.Join(dir, "journal.db"))
+		if len(spool) == 0 || len(db) == 0 || !bytes.Contains(spool, []byte("[masked]")) {
+			t.Errorf("%q: nothing was masked: %s", tt.text, spool)
+		}
+		for name, file := range map[string][]byte{"spool": spool, "journal.db": db} {
+			if bytes.Contains(file, []byte(tt.secret)) {
+				t.Errorf("%q: %s holds %q: %s", tt.text, name, tt.secret, spool)
+			}
+		}
+		if !bytes.Contains(spool, []byte(`"payload":{"tool_input":`)) {
+			t.Errorf("%q: the event is lost: %s", tt.text, spool)
+		}
+	}
+}
+
+// Escapes of JSON hide nothing, and what stands under a key that says so is secret.
+func TestPayloadIsMaskedHoweverItIsEscaped(t *testing.T) {
+	for payload, want := range map[string]string{
+		`{"a":"g\u0068p_0123456789012345678901234"}`:               `{"a":"[masked]"}`,
+		`{"a":"https:\/\/me:p4ssw0rd@x"}`:                          `{"a":"https://[masked]@x"}`,
+		`{"password":"hunter","x":["y"],"n":{"apiKey":"k-123"}}`:   `{"password":"[masked]","x":["y"],"n":{"apiKey":"[masked]"}}`,
+		`{"max_tokens":12345,"tokenizer":"cl100k","token":""}`:     `{"max_tokens":12345,"tokenizer":"cl100k","token":""}`,
+		`{"a":"token","b":"plain text, token and all"}`:            `{"a":"token","b":"plain text, token and all"}`,
+		`{"command":"go test ./...; git log --author=me"}`:         `{"command":"go test ./...; git log --author=me"}`,
+		`{"command":"cat a.go?x=1; X=1 make KEY=v --tokenizer a"}`: `{"command":"cat a.go?x=1; X=1 make KEY=v --tokenizer a"}`,
+	} {
+		dir := t.TempDir()
+		r := record("r1", time.Now())
+		r.Payload = []byte(payload)
+		keep(t, dir, journal.Options{}, r)
+		e, err := ingest(t, dir, journal.Options{}).Run(t.Context(), "r1")
+		if err != nil || string(e.Payload) != want {
+			t.Errorf("%s: got %s, want %s: %v", payload, e.Payload, want, err)
+		}
+	}
+}
+
+// What a cut left of the first word may be the end of a secret.
+func TestCutOutputLosesItsFirstWord(t *testing.T) {
+	dir := t.TempDir()
+	r := record("r1", time.Now())
+	r.Outcome.Results[0].Report.Stderr = "…cret-of-mine and more"
+	keep(t, dir, journal.Options{}, r)
+	e, err := ingest(t, dir, journal.Options{}).Run(t.Context(), "r1")
+	if err != nil || e.Results[0].Stderr != "… and more" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 func TestEachKnownCredentialIsMasked(t *testing.T) {
 	for _, secret := range []string{"AKIAABCDEFGHIJKLMNOP", "ghp_abcdefghijklmnopqrst", "gho_abcdefghijklmnopqrst", "github_pat_abcdefghijklmnopqrst",
 		"glpat-abcdefghijklmnopqrst", "xoxb-1234567890", "sk-abcdefghijklmnopqrst", "AIza" + strings.Repeat("x", 35),

@@ -38,7 +38,7 @@ type spool struct {
 
 // newSpool makes the folder where it is missing. Only its owner may read it.
 func newSpool(dir string) (*spool, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := private(dir); err != nil {
 		return nil, err
 	}
 	return &spool{path: filepath.Join(dir, spoolName), lock: flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))}, nil
@@ -49,7 +49,7 @@ func newSpool(dir string) (*spool, error) {
 func (s *spool) append(lines [][]byte) (err error) {
 	err = s.lock.Lock()
 	if errors.Is(err, fs.ErrNotExist) { // somebody removed the folder
-		if err = os.MkdirAll(filepath.Dir(s.path), 0o700); err == nil {
+		if err = private(filepath.Dir(s.path)); err == nil {
 			err = s.lock.Lock()
 		}
 	}
@@ -57,7 +57,7 @@ func (s *spool) append(lines [][]byte) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.lock.Unlock()) }()
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
 	if err != nil {
 		return err
 	}
