@@ -150,6 +150,16 @@ func TestBoundsOfAConfigFileAreExact(t *testing.T) {
 			t.Errorf("%s: one more is not said", name)
 		}
 	}
+	if got := readText(".claude/settings.json", "{}"+x(" ", MaxConfig-1)); got.Hooks[0].Why != "larger than 1024 KiB" {
+		t.Errorf("%q", got.Hooks[0].Why)
+	}
+	// The line of a key is known as long as its path has at most 256 letters.
+	for n, line := range map[int]int{250: 2, 251: 1} {
+		got := readText(".tenterhook/settings.toml", "[mcp_servers]\n"+x("k", n-len("mcp_servers.")+5)+" = 7")
+		if len(got.Notes) != 1 || got.Notes[0].Line != line {
+			t.Errorf("a path of %d letters: %v", n, got.Notes)
+		}
+	}
 	if got := readText(".claude/settings.json", hooks(2001)); len(got.Hooks) != 2000 {
 		t.Errorf("%d hooks", len(got.Hooks))
 	}

@@ -95,3 +95,21 @@ func TestDiffOfLargeTextsIsBounded(t *testing.T) {
 		t.Errorf("%d edits", len(edits))
 	}
 }
+
+// A larger difference is shown as a whole, whatever both texts share.
+func TestDiffOfLargeTextsIsBounded(t *testing.T) {
+	for n, kept := range map[int]int{2047: 1, 2048: 0} { // (n+1)² cells
+		var old, now []string
+		for i := range n {
+			old, now = append(old, fmt.Sprint("old", i)), append(now, fmt.Sprint("now", i))
+		}
+		old[n/2], now[n/2] = "same", "same"
+		count := map[byte]int{}
+		for _, e := range diffLines(old, now) {
+			count[e.op]++
+		}
+		if count[' '] != kept || count['-'] != n-kept || count['+'] != n-kept {
+			t.Errorf("%d lines: %v", n, count)
+		}
+	}
+}

@@ -117,6 +117,8 @@ func TestGuardAsksEveryStore(t *testing.T) {
 		"an earlier state, then this":           {[]*trust.Store{first, handed}, true, ""},
 		"nothing, then this":                    {[]*trust.Store{trust.Memory(), handed}, true, ""},
 		"nothing, then an earlier state":        {[]*trust.Store{trust.Memory(), first}, false, "run.sh changed"},
+		"an earlier state, then nothing":        {[]*trust.Store{first, trust.Memory()}, false, "run.sh changed"},
+		"an earlier state between two":          {[]*trust.Store{trust.Memory(), first, trust.Memory()}, false, "run.sh changed"},
 		"a broken one, then this":               {[]*trust.Store{broken, handed}, true, ""},
 		"a broken one, then nothing":            {[]*trust.Store{broken, trust.Memory()}, false, file + ".none"},
 		"nothing, then a broken one":            {[]*trust.Store{trust.Memory(), broken}, false, file + ".none"},

@@ -257,10 +257,7 @@ func removeCopy(dir string) {
 // sweep removes copies that no process has used for long, and what was left
 // half made.
 func (s *Snapshots) sweep() {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return
-	}
+	entries, _ := os.ReadDir(s.dir)
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && info.IsDir() && time.Since(info.ModTime()) > snapshotAge {

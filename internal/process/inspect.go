@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Inspect looks at a program on disk for what keeps it from starting with that environment. It
@@ -128,7 +129,7 @@ func looksLikeText(head []byte) bool {
 
 // quote makes a path safe and plain to read, quoted only where it must be.
 func quote(path string) string {
-	if path != "" && !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == '"' || r == '\'' || !strconv.IsPrint(r) }) {
+	if path != "" && !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == '"' || r == '\'' || r == utf8.RuneError || !strconv.IsPrint(r) }) {
 		return path
 	}
 	return strconv.Quote(path)

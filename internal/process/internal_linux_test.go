@@ -2,9 +2,13 @@ package process
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -273,6 +277,65 @@ func TestSpanOfPidsMayWrap(t *testing.T) {
 	if got := (span{1 << 22, 1<<22 + 4097}).pids(); len(got) != 0 { // those that there are
 		t.Errorf("%d pids", len(got))
 	}
+}
+
+func TestPathsAreQuotedWhereTheyMustBe(t *testing.T) {
+	for path, want := range map[string]string{
+		"/a/b.sh": "/a/b.sh", "": `""`, "a b": `"a b"`, "a'b": `"a'b"`, `a"b`: `"a\"b"`, "a\nb": `"a\nb"`, "a\x1bb": `"a\x1bb"`, "größe": "größe", "a\u202eb": `"a\u202eb"`, "\xff": `"\xff"`,
+	} {
+		if got := quote(path); got != want {
+			t.Errorf("%q: %s, want %s", path, got, want)
+		}
+	}
+	if got := plain(&fs.PathError{Op: "open", Path: "/x", Err: fs.ErrPermission}); got != "permission denied" {
+		t.Error(got)
+	}
+	if got := plain(errors.New("odd")); got != "odd" {
+		t.Error(got)
+	}
+}
+
+// The mask of a child is never that of the host, not even for a moment.
+func TestMaskOfAChildIsItsOwn(t *testing.T) {
+	able := make(chan bool)
+	go func() {
+		runtime.LockOSThread() // which ends with this goroutine
+		able <- ownUmask()
+	}()
+	if !<-able {
+		t.Skip("unshare is forbidden here")
+	}
+	dir := t.TempDir()
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			path := filepath.Join(dir, strconv.Itoa(i))
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if info, err := f.Stat(); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("the host made a file of mode %v, %v", info.Mode(), err)
+			}
+			_ = f.Close()
+			_ = os.Remove(path)
+		}
+	}()
+	mask := 0o777
+	for range 20 {
+		if _, err := Run(t.Context(), Spec{Path: "/bin/true", Umask: &mask}); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	<-done
 }
 
 func TestStatusIsOfWhoeverLives(t *testing.T) {

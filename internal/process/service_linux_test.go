@@ -93,6 +93,9 @@ func TestServiceConverses(t *testing.T) {
 				t.Fatalf("got %q", got)
 			}
 		}
+		if err := errors.Join(v.Stdout().(*os.File).SetReadDeadline(time.Time{}), v.Stdin().(*os.File).SetWriteDeadline(time.Time{})); err != nil {
+			t.Errorf("its pipes have no deadlines: %v", err)
+		}
 		if r := v.Result(); !r.Started || r.ExitCode != -1 {
 			t.Errorf("a result before the end: %+v", r)
 		}

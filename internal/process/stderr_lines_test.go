@@ -37,3 +37,15 @@ func TestStderrIsHandedOnInLinesWhateverPiecesItComesIn(t *testing.T) {
 		}
 	})
 }
+
+func TestLastLineNeedsNoEnd(t *testing.T) {
+	for text, want := range map[string][]string{"": nil, "\n": {""}, "x": {"x"}, "a\nx": {"a", "x"}, "a\n": {"a"}, "x\r": {"x"}} {
+		var got []string
+		l := stderrLines{each: func(line []byte) { got = append(got, string(line)) }}
+		l.Write([]byte(text))
+		l.end()
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

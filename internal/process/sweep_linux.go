@@ -161,7 +161,7 @@ func status(pid int) (name string, alive bool) {
 		return "", false
 	}
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	if open < 0 || end < open || end+2 >= len(stat) {
+	if open < 0 || end+2 >= len(stat) {
 		return "", false
 	}
 	state := stat[end+2]
