@@ -162,8 +162,9 @@ func TestF5ManagedIsRoots(t *testing.T) {
 
 func TestF5StoreOfAnotherIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
-		"file writable":   func(dir string) error { return os.Chmod(approvalsFile(dir), 0o666) },
-		"folder writable": func(dir string) error { return os.Chmod(dir, 0o777) },
+		"file writable":           func(dir string) error { return os.Chmod(approvalsFile(dir), 0o666) },
+		"folder writable":         func(dir string) error { return os.Chmod(dir, 0o777) },
+		"folder writable, sticky": func(dir string) error { return os.Chmod(dir, 0o777|os.ModeSticky) },
 		"folder on the way writable": func(dir string) error {
 			return os.Chmod(filepath.Dir(dir), 0o777)
 		},

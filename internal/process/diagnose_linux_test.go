@@ -36,12 +36,18 @@ func TestProgramThatLooksWellIsTold(t *testing.T) {
 		"folder": "#!/bin\n", "enone": "#!/usr/bin/env -i X=y none -x\n", "text": "echo\tx\r\n", "empty": "", "del": "\x7f", "bom": "\xef\xbb\xbf#!/bin/sh\n",
 		"long": "#!/bin/" + strings.Repeat("x", 300),
 	}, 0o755)
+	for name, mode := range map[string]os.FileMode{"byowner": 0o744, "bygroup": 0o654, "byothers": 0o645} { // each is a program
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, name), []byte("\x7fELF"), mode), os.WriteFile(filepath.Join(dir, "for"+name), []byte("#!"+dir+"/"+name+"\n"), mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "plain.txt"), nil, 0o644), os.WriteFile(filepath.Join(dir, "data"), []byte("#!"+dir+"/plain.txt\n"), 0o755),
 		os.Mkdir(filepath.Join(dir, "dir"), 0o755), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o755), os.Symlink("gone", filepath.Join(dir, "dangling"))); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
 		"ok": "", "arg": "", "env": "", "envopts": "", "envalone": "", "elf": "", "high": "", "crlater": "", "del": "",
+		"byowner": "", "bygroup": "", "byothers": "", "forbyowner": "", "forbygroup": "", "forbyothers": "",
 		"crlf":      "crlf: its lines end in CR LF, so that its interpreter's name ends in a CR: save it with LF line ends (dos2unix, or sed -i 's/\\r$//')",
 		"bare":      "interpreter: its first line names no interpreter: begin it with, for instance, #!/bin/sh",
 		"blank":     "interpreter: its first line names no interpreter: begin it with, for instance, #!/bin/sh",
@@ -96,7 +102,7 @@ func TestProgramThatMayNotBeReadLooksWell(t *testing.T) {
 
 func TestProgramIsLookedForInPATH(t *testing.T) {
 	dir := layOut(t, map[string]string{"a/tool": "", "b/tool": "", "b/other": ""}, 0o755)
-	if err := errors.Join(os.Chmod(filepath.Join(dir, "a/tool"), 0o644), os.Mkdir(filepath.Join(dir, "a/other"), 0o755)); err != nil {
+	if err := errors.Join(os.Chmod(filepath.Join(dir, "a/tool"), 0o644), os.Chmod(filepath.Join(dir, "b/tool"), 0o601), os.Chmod(filepath.Join(dir, "b/other"), 0o610), os.Mkdir(filepath.Join(dir, "a/other"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, path, want string }{

@@ -129,7 +129,9 @@ func looksLikeText(head []byte) bool {
 
 // quote makes a path safe and plain to read, quoted only where it must be.
 func quote(path string) string {
-	if path != "" && !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == '"' || r == '\'' || r == utf8.RuneError || !strconv.IsPrint(r) }) {
+	if path != "" && !strings.ContainsFunc(path, func(r rune) bool {
+		return r <= ' ' || r == '"' || r == '\'' || r == utf8.RuneError || !strconv.IsPrint(r)
+	}) {
 		return path
 	}
 	return strconv.Quote(path)
