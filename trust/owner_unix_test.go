@@ -162,9 +162,8 @@ func TestF5ManagedIsRoots(t *testing.T) {
 
 func TestF5StoreOfAnotherIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
-		"file writable":           func(dir string) error { return os.Chmod(approvalsFile(dir), 0o666) },
-		"folder writable":         func(dir string) error { return os.Chmod(dir, 0o777) },
-		"folder writable, sticky": func(dir string) error { return os.Chmod(dir, 0o777|os.ModeSticky) },
+		"file writable":   func(dir string) error { return os.Chmod(approvalsFile(dir), 0o666) },
+		"folder writable": func(dir string) error { return os.Chmod(dir, 0o777) },
 		"folder on the way writable": func(dir string) error {
 			return os.Chmod(filepath.Dir(dir), 0o777)
 		},
@@ -189,6 +188,20 @@ func TestF5StoreOfAnotherIsRefused(t *testing.T) {
 				t.Errorf("it is taken where it was handed in: %v", err)
 			}
 		})
+	}
+}
+
+// On the way to a file that was handed in such a folder will do, but the store's
+// own is nobody else's to write.
+func TestF5StoreInAFolderForAllIsRefused(t *testing.T) {
+	w, dir := newWorkspace(t), stateDir(t)
+	approve(t, open(t, dir), w.seal())
+	must(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	if store, err := trust.Open(dir); code(t, err) != trust.CodeNotOwned || store.Judge(w.seal()).Approved {
+		t.Errorf("it is taken: %v", err)
+	}
+	if handed, err := trust.OpenFile(approvalsFile(dir)); err != nil || !handed.Judge(w.seal()).Approved {
+		t.Errorf("what was handed in is refused: %v", err)
 	}
 }
 
