@@ -97,9 +97,10 @@ type run struct {
 	env     resolve.Environ
 	envFile string // "" = the event has none
 
-	spec   process.Spec
-	result process.Result
-	err    error // why it was not started
+	program hook.Program
+	spec    process.Spec
+	result  process.Result
+	err     error // why it was not started
 }
 
 // environ is the environment of the call's hook.
@@ -157,6 +158,7 @@ func (r *run) start(ctx context.Context, detach func([]byte) context.Context) {
 		r.err = failed
 		return
 	}
+	r.program = p
 	r.spec = process.Spec{Path: p.Path, Argv: p.Argv, Dir: p.Dir, Env: r.env.List(), Umask: c.Umask, Sandbox: box, Stdin: r.payload, Detach: detach}
 	if r.err = verified(c, &p); r.err != nil {
 		return
@@ -229,8 +231,21 @@ func (r *run) read() (*hook.Output, error) {
 		if d, ok := process.Explain(r.spec, r.result); ok {
 			return nil, diagnosed(d)
 		}
+		if r.saidNothing() {
+			if failed := startable(r.call.Hook, &r.program, &r.env); failed != nil {
+				return nil, failed
+			}
+		}
 	}
 	return r.handler.reader.Read(r.call, dialect.Reply{Stdout: r.result.Stdout, Stderr: r.result.Stderr, ExitCode: r.result.ExitCode})
+}
+
+// saidNothing reports whether the command may have started nothing, although its
+// exit code does not say so, as in "! ./missing" and "node missing.js". 2 is an
+// answer, also where an interpreter gives it for a script that is missing.
+func (r *run) saidNothing() bool {
+	return r.result.ExitCode != 2 && len(r.result.Stdout) == 0 &&
+		(len(r.result.Stderr) > 0 || r.program.Shell && strings.Contains(r.call.Hook.Command.Line, "2>"))
 }
 
 // startFailure says why the command did not start.

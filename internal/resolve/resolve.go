@@ -124,8 +124,7 @@ func ViaShell(h *hook.Hook, e *Environ) (hook.Program, *hook.Error) {
 func (l *locator) direct(argv []string) (hook.Program, *hook.Error) {
 	path, ok := l.lookUp(argv[0])
 	if !ok {
-		return hook.Program{}, &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("there is no program %q on PATH", argv[0]),
-			Hint: fmt.Sprintf("install it, or write ./%s if it lies in the hook's folder", argv[0])}
+		return hook.Program{}, missing(argv[0])
 	}
 	return hook.Program{Path: path, Argv: argv}, contained(l.hook, path)
 }
