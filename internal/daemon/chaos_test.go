@@ -3,6 +3,8 @@
 package daemon_test
 
 import (
+	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,13 +21,11 @@ import (
 	"github.com/tenterhook/tenterhook/internal/daemon"
 )
 
-// Everything that can be killed is, while clients ask: a gate that could not
-// decide denies and says why, and no process is left at the end. It takes
+// Everything that can be killed is, while clients ask, the socket is replaced by
+// whatever there is, and the disk is full or cannot be written: a gate that could
+// not decide denies and says why, and no process is left at the end. It takes
 // seconds; TENTERHOOK_CHAOS=10m takes ten minutes.
 func TestNoGateIsOpenInChaos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: kills daemons for 8 s")
-	}
 	length := 8 * time.Second
 	if d, err := time.ParseDuration(os.Getenv("TENTERHOOK_CHAOS")); err == nil {
 		length = d
@@ -48,15 +48,34 @@ if = "Bash(shutdown *)"
 decision = "deny"
 reason = "not now"
 +++
+-- home/.config/tenterhook/hooks/long/HOOK.md --
++++
+event = "PostToolUse"
+command = "sleep 15 & sleep 0.01"
++++
 `)
+	state := filepath.Join(u.home, ".local/state")
+	u.mkdir(state)
+	harms := u.harms()
+	if smallDisk(t, state) {
+		harms = append(harms, diskHarms(state)...)
+	} else {
+		t.Log("no disk can be made full here: run it as root")
+	}
 	end := time.Now().Add(length)
 	var clients, harm sync.WaitGroup
 	var asked, undecided atomic.Int64
-	for range 6 {
+	for client := range 6 {
 		clients.Go(func() {
 			for time.Now().Before(end) {
 				line := []string{"rm x", "shutdown now"}[rand.N(2)]
-				r := u.claude("PreToolUse", u.shell(line))
+				ask := u.claude
+				if client == 0 {
+					ask = func(event, payload string, env ...string) reply {
+						return u.run(payload, env, "tenterhook-bridge", "--direct", "claude", event)
+					}
+				}
+				r := ask("PreToolUse", u.shell(line, "session_id", fmt.Sprint("s", client)))
 				asked.Add(1)
 				if !r.denied() {
 					t.Errorf("%s: the gate was open: %+v", line, r)
@@ -64,8 +83,10 @@ reason = "not now"
 				if strings.Contains(r.stdout, "could not decide") {
 					undecided.Add(1)
 				}
-				if s := u.claude("Stop", u.payload("Stop")); s.code != 0 {
-					t.Errorf("Stop was blocked: %+v", s)
+				for _, event := range []string{"Stop", "PostToolUse"} {
+					if s := ask(event, u.payload(event, "session_id", fmt.Sprint("s", client))); s.code != 0 {
+						t.Errorf("%s was blocked: %+v", event, s)
+					}
 				}
 			}
 		})
@@ -73,20 +94,10 @@ reason = "not now"
 	harm.Go(func() {
 		for time.Now().Before(end) {
 			time.Sleep(time.Duration(50+rand.N(200)) * time.Millisecond)
-			s, err := daemon.Ask(u.env)
-			if err != nil {
-				continue
-			}
-			switch rand.N(4) {
-			case 0:
-				_ = syscall.Kill(s.PID, syscall.SIGKILL)
-			case 1:
-				_ = os.Remove(s.Socket)
-			case 2:
-				_ = syscall.Kill(s.PID, syscall.SIGTERM)
-			case 3:
-				_ = exec.Command("pkill", "-9", "-P", strconv.Itoa(s.PID)).Run() // its hooks
-			}
+			harms[rand.N(len(harms))]()
+		}
+		if heal := len(harms) - 1; heal >= 0 {
+			harms[heal]()
 		}
 	})
 	harm.Wait()
@@ -95,22 +106,84 @@ reason = "not now"
 	if asked.Load() < 20 || undecided.Load() == asked.Load() {
 		t.Errorf("%d calls, %d undecided: nothing was tried", asked.Load(), undecided.Load())
 	}
+	// A daemon without its socket ends when it is idle, or when another takes its place.
+	until(t, "all is well again", func() bool { return strings.Contains(u.claude("PreToolUse", u.shell("rm x")).stdout, "not here") })
 	u.end()
-	until(t, "no daemon is left", func() bool { return len(daemonsOf(u)) == 0 })
+	defer func() {
+		if t.Failed() {
+			t.Logf("left: %q", processesOf(u))
+		}
+	}()
+	until(t, "no process is left", func() bool { return len(processesOf(u)) == 0 })
 }
 
-// daemonsOf lists the processes that run the user's programs, by their files.
-func daemonsOf(u *user) []string {
+// harms are what is done to the user's daemon.
+func (u *user) harms() []func() {
+	place := daemon.Place(u.env)
+	kill := func(signal syscall.Signal) func() {
+		return func() {
+			if s, err := daemon.Ask(u.env); err == nil {
+				_ = syscall.Kill(s.PID, signal)
+			}
+		}
+	}
+	instead := func(put func() error) func() {
+		return func() {
+			_ = os.RemoveAll(place.Socket)
+			_ = put()
+		}
+	}
+	return []func(){
+		kill(syscall.SIGKILL), kill(syscall.SIGTERM), kill(syscall.SIGSTOP), kill(syscall.SIGHUP),
+		func() { // its hooks
+			if s, err := daemon.Ask(u.env); err == nil {
+				_ = exec.Command("pkill", "-9", "-P", strconv.Itoa(s.PID)).Run()
+			}
+		},
+		instead(func() error { return nil }),
+		instead(func() error { return os.WriteFile(place.Socket, []byte("x"), 0o600) }),
+		instead(func() error { return os.Mkdir(place.Socket, 0o700) }),
+		instead(func() error { return os.MkdirAll(place.Socket+"/x", 0o700) }),
+		instead(func() error { return os.Symlink("/dev/null", place.Socket) }),
+		instead(func() error { return os.Symlink(place.Socket, place.Socket) }),
+		instead(func() error { return syscall.Mkfifo(place.Socket, 0o600) }),
+		func() { _ = os.Remove(place.Lock) },
+		func() { _ = os.Remove(place.Start) },
+		func() { _ = os.RemoveAll(place.Dir) },
+		func() { _ = os.RemoveAll(filepath.Join(filepath.Dir(place.Dir), "sessions")) },
+		func() { _ = os.Truncate(filepath.Join(place.Dir, "agents.json"), 3) },
+	}
+}
+
+// smallDisk puts a file system of 4 MiB at a directory, where this process may.
+func smallDisk(t *testing.T, dir string) bool {
+	if exec.Command("mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tenterhook-test", dir).Run() != nil {
+		return false
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() })
+	return true
+}
+
+// diskHarms fill a file system and make it read-only. The last makes it well.
+func diskHarms(dir string) []func() {
+	full := filepath.Join(dir, "full")
+	remount := func(how string) { _ = exec.Command("mount", "-o", "remount,"+how, dir).Run() }
+	fill := func() { _ = exec.Command("dd", "if=/dev/zero", "of="+full, "bs=64k", "count=64").Run() }
+	return []func(){fill, fill, func() { remount("ro") }, func() { _ = os.Remove(full) }, func() { remount("rw") }, func() {
+		remount("rw")
+		_ = os.Remove(full)
+	}}
+}
+
+// processesOf lists the processes with the user's home directory, by their files.
+func processesOf(u *user) []string {
 	var left []string
 	links, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, link := range links {
-		target, err := os.Readlink(link)
-		if err != nil || !strings.HasPrefix(target, u.bin) {
-			continue
-		}
 		env, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "environ"))
-		if strings.Contains(string(env), "HOME="+u.home+"\x00") {
-			left = append(left, link)
+		if bytes.Contains(env, []byte("HOME="+u.home+"\x00")) {
+			target, _ := os.Readlink(link)
+			left = append(left, link+" "+target)
 		}
 	}
 	return left

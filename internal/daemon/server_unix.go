@@ -106,7 +106,9 @@ func Run(ctx context.Context, opts Options) error {
 	if opts.Ready != nil {
 		opts.Ready(s.status())
 	}
+	unwatch := s.watchPlace()
 	s.accept()
+	unwatch()
 	s.open.Wait()
 	err := s.decider.Close()
 	s.log.Info("daemon ended", "why", s.why, "calls", s.calls.Load(), "undecided", s.failed.Load())
@@ -122,7 +124,7 @@ func (s *server) takePlace(ctx context.Context) error {
 		return err
 	}
 	fresh := s.place.Socket + ".new"
-	_ = os.Remove(fresh)
+	_ = os.RemoveAll(fresh)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
@@ -130,6 +132,9 @@ func (s *server) takePlace(ctx context.Context) error {
 	l.SetUnlinkOnClose(false)
 	if err = os.Chmod(fresh, 0o600); err == nil {
 		err = os.Rename(fresh, s.place.Socket)
+		if err != nil && os.RemoveAll(s.place.Socket) == nil { // a directory stands there
+			err = os.Rename(fresh, s.place.Socket)
+		}
 	}
 	if err != nil {
 		l.Close()
@@ -312,10 +317,13 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 	s.calls.Add(1)
 	chain := ancestry.Of(pid)
 	s.meet(call, chain)
+	stop := s.beat(c)
+	defer stop()
 	if s.queued.Add(1) > maxWaiting {
 		s.queued.Add(-1)
 		s.failed.Add(1)
 		answer := Undecided(call, "too many calls wait for a decision")
+		stop()
 		s.send(c, answer.Frame())
 		return
 	}
@@ -329,7 +337,31 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 	}()
 	call.Patience -= time.Since(arrived)
 	answer := s.decide(call, Caller{Within: within(call.Env, chain)})
+	stop()
 	s.send(c, answer.Frame())
+}
+
+// beat tells a client from time to time that its call is still taken, until stop.
+// A daemon that hangs says nothing, and is replaced.
+func (s *server) beat(c *net.UnixConn) (stop func()) {
+	var mu sync.Mutex // guards over
+	var over bool
+	var timer *time.Timer
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(client.BeatEvery, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over && s.send(c, client.AppendFrame(nil, client.KindTaken)) {
+			timer.Reset(client.BeatEvery)
+		}
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		timer.Stop()
+	}
 }
 
 // decide contains a fault of ours.

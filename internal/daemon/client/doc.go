@@ -10,7 +10,7 @@
 //
 //	client                           daemon
 //	call(agent, event, stdin, …) ──▶
-//	                             ◀── taken      as soon as the call is read
+//	                             ◀── taken      as soon as the call is read, and each few seconds
 //	                             ◀── answer     stdout, stderr, exit code
 //
 // The daemon answers "replaced" instead if the program beside the client is not

@@ -14,10 +14,13 @@ const (
 	KindCall     = 'c' // fields of a Call; answered by taken and answer, or by replaced
 	KindPing     = 'p' // answered by taken
 	KindYield    = 'y' // answered by replaced: another program takes the daemon's place
-	KindTaken    = 't' // the call is read and will be answered
+	KindTaken    = 't' // the call is read and will be answered; said again each BeatEvery
 	KindAnswer   = 'a' // exit code, stdout, stderr
 	KindReplaced = 'r' // ask the daemon that comes next
 )
+
+// BeatEvery is how often a daemon says that it still has a call.
+const BeatEvery = 5 * time.Second
 
 // MaxFrame is the largest frame that either side takes, in bytes.
 const MaxFrame = 64 << 20

@@ -3,6 +3,7 @@ package client
 import (
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -24,4 +25,15 @@ func (c conn) genuine(program string) (genuine bool, pid int) {
 	}
 	ours, err := os.Stat(program)
 	return err == nil && os.SameFile(running, ours), int(peer.Pid)
+}
+
+// startOf is when a process was started, as the kernel writes it; "" = it is gone.
+func startOf(pid int) string {
+	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	// "pid (name) state …": a name may hold anything. The time is the 20th behind it.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) < 20 {
+		return ""
+	}
+	return fields[19]
 }

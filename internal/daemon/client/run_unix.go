@@ -115,12 +115,31 @@ func (e *entry) ask(place Place, program string, call *Call) (*Answer, error) {
 type fault struct {
 	why    string
 	absent bool // nothing listens
-	kill   int  // a process that holds the socket and must not; 0 = none
+	kill   culprit
+}
+
+// culprit is a process that holds the socket and must not. The zero culprit is none.
+type culprit struct {
+	pid   int
+	start string // tells it from a later process of that number
+}
+
+// caught returns the culprit that is at the other end of a connection.
+func caught(pid int) culprit { return culprit{pid, startOf(pid)} }
+
+// end ends the process, if it is still there.
+func (c culprit) end() {
+	if c.pid > 0 && c.start == startOf(c.pid) {
+		_ = syscall.Kill(c.pid, syscall.SIGKILL)
+	}
 }
 
 // takeWithin is how long a daemon may take to read a call and say so. It does
 // that at once; the time is for a machine under load.
 const takeWithin = 5 * time.Second
+
+// beatWithin is how long a daemon that has a call may say nothing.
+const beatWithin = 4 * BeatEvery
 
 // try asks the daemon that there is.
 func (e *entry) try(place Place, program string, call *Call) (*Answer, *fault) {
@@ -145,17 +164,22 @@ func (e *entry) try(place Place, program string, call *Call) (*Answer, *fault) {
 	case err == nil && kind == KindReplaced, errors.Is(err, ErrProtocol):
 		return nil, &fault{why: "the daemon is of another version"}
 	case !genuine:
-		return nil, &fault{why: "another program listens in the daemon's place", kill: pid}
+		return nil, &fault{why: "another program listens in the daemon's place", kill: caught(pid)}
 	case errors.Is(err, syscall.EAGAIN):
-		return nil, &fault{why: "the daemon does not respond", kill: pid}
+		return nil, &fault{why: "the daemon does not respond", kill: caught(pid)}
 	case err != nil:
 		return nil, &fault{why: "the daemon ended before it took the call: " + err.Error()}
 	case kind != KindTaken:
 		return nil, &fault{why: "the daemon's answer cannot be read"}
 	}
-	c.limit(0)
-	kind, fields, err := ReadFrame(c.read)
+	c.limit(beatWithin)
+	var fields [][]byte
+	for err == nil && kind == KindTaken {
+		kind, fields, err = ReadFrame(c.read)
+	}
 	switch {
+	case errors.Is(err, syscall.EAGAIN):
+		return nil, &fault{why: "the daemon hangs", kill: caught(pid)}
 	case err != nil:
 		return nil, &fault{why: "the daemon ended in the middle of the call: " + err.Error()}
 	case kind != KindAnswer:
@@ -180,9 +204,7 @@ func (e *entry) restart(place Place, program string, f *fault) error {
 	if e.healthy(place, program, silence) {
 		return nil // somebody else was first
 	}
-	if f.kill > 0 {
-		_ = syscall.Kill(f.kill, syscall.SIGKILL)
-	}
+	f.kill.end()
 	return startDaemon(program)
 }
 
