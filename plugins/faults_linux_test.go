@@ -115,8 +115,11 @@ func TestG3EndInMidCallIsOneFailureThenARestart(t *testing.T) {
 		t.Run(test.do.Do, func(t *testing.T) {
 			b := newBench(t).good()
 			b.mustCall(do{Do: "version"})
-			_, _, err := b.call(test.do)
+			_, c, err := b.call(test.do)
 			expect(t, err, test.failure, test.words)
+			if code := c.Report.ExitCode; (code == nil) != (test.do.Do == "kill") {
+				t.Errorf("exit code %v", code)
+			}
 			b.mustCall(do{Do: "version"})
 		})
 	}

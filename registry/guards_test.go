@@ -195,3 +195,123 @@ func TestReloadNamesWhatChangedInOrder(t *testing.T) {
 		}
 	}
 }
+
+// What settings say of sandboxes counts by scope, the managed ones first; those of
+// a workspace make its own hooks stricter, and nothing less strict.
+func TestSandboxOfAScopeIsThatOfWhoMaySayIt(t *testing.T) {
+	const strict, reads, reaps, none = hook.SandboxStrict, hook.SandboxReadOnly, hook.SandboxReap, hook.SandboxNone
+	box := func(scope, mode string) string { return "[sandbox]\n" + scope + " = \"" + mode + "\"\n" }
+	plain := map[hook.Scope]hook.SandboxMode{hook.ScopeManaged: none, hook.ScopeUser: none, hook.ScopeDir: none, hook.ScopeProject: strict, hook.ScopeLocal: strict}
+	for name, tc := range map[string]struct {
+		settings map[hook.Scope]string
+		want     map[hook.Scope]hook.SandboxMode // where it is another than plain
+	}{
+		"nothing is said":                  {},
+		"the user, of a project":           {map[hook.Scope]string{hook.ScopeUser: box("project", "read-only")}, map[hook.Scope]hook.SandboxMode{hook.ScopeProject: reads}},
+		"the user, of managed hooks":       {map[hook.Scope]string{hook.ScopeUser: box("managed", "strict")}, nil},
+		"managed, of managed hooks":        {map[hook.Scope]string{hook.ScopeManaged: box("managed", "reap")}, map[hook.Scope]hook.SandboxMode{hook.ScopeManaged: reaps}},
+		"managed goes before the user":     {map[hook.Scope]string{hook.ScopeManaged: box("user", "read-only"), hook.ScopeUser: box("user", "strict")}, map[hook.Scope]hook.SandboxMode{hook.ScopeUser: reads}},
+		"a folder goes before the user":    {map[hook.Scope]string{hook.ScopeDir: box("user", "reap"), hook.ScopeUser: box("user", "strict")}, map[hook.Scope]hook.SandboxMode{hook.ScopeUser: reaps}},
+		"a project, less strict":           {map[hook.Scope]string{hook.ScopeProject: box("project", "none")}, nil},
+		"a project, of others":             {map[hook.Scope]string{hook.ScopeProject: box("user", "strict")}, nil},
+		"a project, stricter than allowed": {map[hook.Scope]string{hook.ScopeUser: box("project", "reap"), hook.ScopeProject: box("project", "read-only")}, map[hook.Scope]hook.SandboxMode{hook.ScopeProject: reads}},
+		"both of the workspace":            {map[hook.Scope]string{hook.ScopeUser: box("local", "none"), hook.ScopeProject: box("local", "strict"), hook.ScopeLocal: box("local", "reap")}, nil},
+	} {
+		reg := open(t, everywhere(t, tc.settings))
+		for _, l := range reg.List() {
+			want, ok := tc.want[l.Hook.Scope]
+			if !ok {
+				want = plain[l.Hook.Scope]
+			}
+			got := none
+			if l.Hook.Sandbox != nil {
+				got = l.Hook.Sandbox.Mode
+			}
+			if got != want {
+				t.Errorf("%s: %s has %q, want %q", name, l.Hook.ID, got, want)
+			}
+		}
+	}
+}
+
+// Hooks of Options.GuardDirs count as far as they refuse or ask. Their settings
+// make hooks stricter, switch nothing off and allow nothing.
+func TestGuardDirsOnlyRefuse(t *testing.T) {
+	says := func(decision string) string {
+		return "+++\nevent = \"PreToolUse\"\ncommand = '''echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"" + decision + "\",\"updatedInput\":{\"command\":\"x\"},\"additionalContext\":\"c\"}}' '''\n+++\n"
+	}
+	for name, tc := range map[string]struct {
+		file, text string
+		want       []string
+		verdict    hook.Verdict
+	}{
+		"a denial":       {"hooks/a/HOOK.md", says("deny"), []string{"user/a blocked"}, hook.Deny},
+		"a question":     {"hooks/a/HOOK.md", says("ask"), []string{"user/a success"}, hook.Ask},
+		"an allow":       {"hooks/a/HOOK.md", says("allow"), []string{"user/a success"}, hook.NoOpinion},
+		"a declaration":  {"hooks/a/HOOK.md", strings.Replace(says("allow"), "command", "rewrites = true\ncommand", 1), []string{"user/a success"}, hook.NoOpinion},
+		"a rule":         {"hooks/a/HOOK.md", "+++\nevent = \"PreToolUse\"\ntype = \"rule\"\ndecision = \"deny\"\nreason = \"no\"\n+++\n", []string{"user/a blocked"}, hook.Deny},
+		"a rule's allow": {"hooks/a/HOOK.md", "+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nif = \"Bash(ls)\"\ndecision = \"allow\"\n+++\n", []string{"user/a success"}, hook.NoOpinion},
+		"in background":  {"hooks/a/HOOK.md", "+++\nevent = \"PreToolUse\"\ncommand = \"true\"\nasync = true\n+++\n", nil, hook.NoOpinion},
+		"an observer":    {"hooks/a/HOOK.md", "+++\nevent = \"PostToolUse\"\ncommand = \"true\"\n+++\n", nil, hook.NoOpinion},
+		"a broken one":   {"hooks/a/HOOK.md", "+++\nevent = \n+++\n", []string{"user/a skipped"}, hook.NoOpinion},
+		"settings":       {"settings.toml", "disable_all_hooks = true\nallow_managed_hooks_only = true\ndisabled = [\"in-process/own\"]\n[[hooks.PreToolUse]]\nname = \"s\"\ncommand = \"exit 2\"\n", []string{"user/s blocked"}, hook.Deny},
+		"stricter ones":  {"settings.toml", "default_on_failure = \"block\"\n", nil, hook.Deny},
+	} {
+		opts := machine(t, "")
+		guards := t.TempDir()
+		opts.GuardDirs = []string{guards}
+		write(t, filepath.Join(guards, tc.file), tc.text)
+		if name == "stricter ones" {
+			write(t, filepath.Join(opts.UserDir, "hooks", "fails", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"exit 3\"\n+++\n")
+			tc.want = []string{"user/fails failed"}
+		}
+		reg := open(t, opts)
+		out := dispatch(t, reg, bash("ls"))
+		if diff := cmp.Diff(tc.want, statuses(out)); diff != "" || out.Verdict != tc.verdict || out.UpdatedInput != nil || len(out.Contexts) > 0 {
+			t.Errorf("%s: %v %q %v -want +got:\n%s", name, out.Verdict, out.Reason, out.Contexts, diff)
+		}
+		for _, l := range reg.List() {
+			if strings.HasPrefix(l.Why, "its Check") {
+				t.Errorf("%s: %s %s", name, l.Hook.ID, l.Why)
+			}
+		}
+	}
+}
+
+// A guard of such a folder is checked as any other is.
+func TestGuardOfAGuardDirIsChecked(t *testing.T) {
+	opts := machine(t, "")
+	guards := t.TempDir()
+	opts.GuardDirs = []string{guards}
+	write(t, filepath.Join(guards, "hooks", "a", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"./gone.sh\"\n+++\n")
+	if l := state(t, open(t, opts), "user/a"); l.State != hook.StateIneligible || !strings.Contains(l.Why, "gone.sh") {
+		t.Errorf("%s %q", l.State, l.Why)
+	}
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindCommand: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil })}
+	if l := state(t, open(t, opts), "user/a"); l.State != hook.StateReady {
+		t.Errorf("%s %q", l.State, l.Why)
+	}
+}
+
+// ~ means each of Options.Homes: a hook is concerned if it is for any of them, and
+// a rule that allows holds if it does for all.
+func TestTildeMeansEachHome(t *testing.T) {
+	opts := only(tree(t, "-- script/HOOK.md --\n+++\nevent = \"PreToolUse\"\nif = \"Edit(~/secret)\"\ncommand = \"exit 2\"\n+++\n"+
+		"-- rule/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nif = \"Edit(~/secret)\"\ndecision = \"deny\"\nreason = \"no\"\n+++\n"+
+		"-- allows/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nif = \"Edit(~/open)\"\ndecision = \"allow\"\n+++\n"))
+	opts.Env, opts.Homes = []string{"HOME=/own"}, []string{"/own", "/one", "/two"}
+	reg := open(t, opts)
+	edit := func(path string) *hook.Outcome {
+		return dispatch(t, reg, hook.PreToolUse{ToolName: "Edit", ToolInput: []byte(`{"file_path":"` + path + `"}`)})
+	}
+	for path, want := range map[string]int{"/own/secret": 2, "/one/secret": 2, "/two/secret": 2, "/three/secret": 0} {
+		if out := edit(path); len(out.Results) != want || (out.Verdict == hook.Deny) != (want == 2) {
+			t.Errorf("%s: %v", path, ids(out))
+		}
+	}
+	for _, path := range []string{"/own/open", "/one/open"} {
+		if out := edit(path); out.Verdict == hook.Allow {
+			t.Errorf("%s is another file of another home, and allowed", path)
+		}
+	}
+}

@@ -2,11 +2,13 @@ package registry_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -213,5 +215,120 @@ func TestAPinIsReadAsItWasWritten(t *testing.T) {
 	}
 	if diff := cmp.Diff(registry.Pin{Hook: h, Files: "f", Copy: "c"}, p); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// PinSession says what a session keeps when that changes, and takes over what it
+// kept in another process.
+func TestPinnedGuardsGoOnInAnotherProcess(t *testing.T) {
+	opts := machine(t, "")
+	file := filepath.Join(opts.UserDir, "hooks", "guard", "HOOK.md")
+	settings := filepath.Join(opts.UserDir, "settings.toml")
+	const guard = "+++\nevent = \"PreToolUse\"\nif = \"Bash(ls)\"\ncommand = \"./guard.sh\"\ntimeout = 7\n+++\n"
+	write(t, file, guard)
+	write(t, filepath.Join(filepath.Dir(file), "guard.sh"), "#!/bin/sh\necho first >&2\nexit 2\n")
+	chmod(t, filepath.Join(filepath.Dir(file), "guard.sh"), 0o755)
+	first := open(t, opts)
+	named := func(pins []registry.Pin) (list []string) {
+		for _, p := range pins {
+			list = append(list, p.Hook.ID)
+		}
+		return list
+	}
+	kept := first.PinSession("s", nil)
+	if diff := cmp.Diff([]string{"user/guard"}, named(kept)); diff != "" {
+		t.Fatal(diff)
+	}
+	if again := first.PinSession("s", nil); again != nil {
+		t.Errorf("nothing changed, and it keeps %v", named(again))
+	}
+	write(t, filepath.Join(opts.UserDir, "hooks", "more", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"exit 2\"\n+++\n")
+	reload(t, first)
+	kept = first.PinSession("s", nil)
+	if diff := cmp.Diff([]string{"user/guard", "user/more"}, named(kept)); diff != "" {
+		t.Error(diff)
+	}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var relayed []registry.Pin
+	if err := json.Unmarshal(data, &relayed); err != nil {
+		t.Fatal(err)
+	}
+	if h := relayed[0].Hook; h.Scope != hook.ScopeUser || len(h.If) != 1 || h.Timeout != 7*time.Second || relayed[0].Files != kept[0].Files || relayed[0].Copy != kept[0].Copy || kept[0].Copy == "" {
+		t.Errorf("%s", data)
+	}
+	if json.Unmarshal([]byte("5"), &relayed[1]) == nil {
+		t.Error("a number is a pin")
+	}
+	if err := json.Unmarshal(data, &relayed); err != nil {
+		t.Fatal(err)
+	}
+
+	// In another process the same guards are live, and are asked once.
+	second := open(t, opts)
+	if got := named(second.PinSession("s", relayed)); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	if got := ids(dispatch(t, second, inSession("s"))); len(got) != 2 {
+		t.Errorf("all are as they were: %v", got)
+	}
+	// In a third they are gone, and still judge the session alone.
+	if err := errors.Join(os.RemoveAll(filepath.Join(opts.UserDir, "hooks", "more")), os.Remove(file)); err != nil {
+		t.Fatal(err)
+	}
+	third := open(t, opts)
+	third.PinSession("s", relayed)
+	if diff := cmp.Diff([]string{"user/guard blocked", "user/more blocked"}, statuses(dispatch(t, third, inSession("s")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	third.PinSession("new", nil)
+	if got := ids(dispatch(t, third, inSession("new"))); len(got) != 0 {
+		t.Errorf("another session: %v", got)
+	}
+	// Whoever knows the session does not ask what another process says of it.
+	if got := third.PinSession("new", relayed); got != nil || len(ids(dispatch(t, third, inSession("new")))) != 0 {
+		t.Errorf("%v", named(got))
+	}
+	write(t, settings, "self_protection = false\n")
+	reload(t, third)
+	if got := third.PinSession("s", relayed); got == nil || len(got) != 0 || len(dispatch(t, third, inSession("s")).Results) != 0 {
+		t.Errorf("an operator lets it lose them: %v", named(got))
+	}
+}
+
+// A guard whose script changed runs for its session from a copy of what it was,
+// and refuses where there is none.
+func TestPinnedGuardRunsTheScriptThatItsSessionBeganWith(t *testing.T) {
+	for name, lose := range map[string]bool{"with its copy": false, "without": true} {
+		opts := machine(t, "")
+		folder := filepath.Join(opts.UserDir, "hooks", "guard")
+		script := filepath.Join(folder, "guard.sh")
+		write(t, filepath.Join(folder, "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"./guard.sh\"\n+++\n")
+		write(t, script, "#!/bin/sh\necho first >&2\nexit 2\n")
+		chmod(t, script, 0o755)
+		reg := open(t, opts)
+		reg.PinSession("old", nil)
+		write(t, script, "#!/bin/sh\nexit 0\n")
+		if lose {
+			if err := os.RemoveAll(filepath.Join(opts.StateDir, "snapshots")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := reload(t, reg).Pinned; len(got) != 1 {
+			t.Errorf("%s: pinned %v", name, got)
+		}
+		if again := reload(t, reg).Pinned; len(again) != 0 {
+			t.Errorf("%s: pinned again: %v", name, again)
+		}
+		reg.PinSession("new", nil)
+		if out := dispatch(t, reg, inSession("new")); out.Verdict != hook.NoOpinion {
+			t.Errorf("%s: the new session: %v %v", name, out.Verdict, ids(out))
+		}
+		out := dispatch(t, reg, inSession("old"))
+		if want := map[bool]string{false: "first (user/guard guards this session", true: "no copy of them is left"}[lose]; out.Verdict != hook.Deny || !strings.Contains(out.Reason, want) {
+			t.Errorf("%s: %v %q", name, out.Verdict, out.Reason)
+		}
 	}
 }
