@@ -108,7 +108,7 @@ func (a *app) root() *cobra.Command {
 	_ = root.MarkPersistentFlagDirname("dir")
 	_ = root.MarkPersistentFlagDirname("workspace")
 	root.AddCommand(a.listCommand(), a.checkCommand(), a.whyCommand(), a.runCommand(), a.eventsCommand(), a.newCommand(), a.trustCommand(),
-		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.replayCommand(), a.testCommand(), a.doctorCommand(), a.disableCommand(), a.enableCommand(), a.breakerCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand(), a.agentsCommand(),
+		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.topCommand(), a.replayCommand(), a.testCommand(), a.doctorCommand(), a.disableCommand(), a.enableCommand(), a.breakerCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand(), a.agentsCommand(),
 		a.daemonCommand(), a.bridgeCommand())
 	root.AddCommand(a.versionCommand())
 	root.AddCommand(a.catalogCommand(), a.addCommand(), a.updateCommand(), a.removeCommand(), a.outdatedCommand(), a.importCommand())

@@ -25,14 +25,8 @@ func (a *app) disableCommand() *cobra.Command {
 			if cmd.Flags().Changed("for") && length <= 0 {
 				return &located{code: "usage", message: fmt.Sprintf("--for: expected a time such as 30m or 2h, got %s", length)}
 			}
-			if err := a.disableable(cmd, args[0]); err != nil {
-				return err
-			}
-			p := pause.Pause{Hook: args[0], Since: time.Now().Truncate(time.Second), Reason: reason}
-			if length > 0 {
-				p.Until = time.Now().Add(length)
-			}
-			if err := pause.Open(a.stateDir()).Set(p); err != nil {
+			p, err := a.disable(cmd, args[0], length, reason)
+			if err != nil {
 				return err
 			}
 			if a.json {
@@ -45,6 +39,18 @@ func (a *app) disableCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&length, "for", 0, "for how long: 30m, 2h; without it until it is enabled")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever asks")
 	return cmd
+}
+
+// disable switches a hook off; length 0 = until it is enabled.
+func (a *app) disable(cmd *cobra.Command, id string, length time.Duration, reason string) (pause.Pause, error) {
+	if err := a.disableable(cmd, id); err != nil {
+		return pause.Pause{}, err
+	}
+	p := pause.Pause{Hook: id, Since: time.Now().Truncate(time.Second), Reason: reason}
+	if length > 0 {
+		p.Until = time.Now().Add(length)
+	}
+	return p, pause.Open(a.stateDir()).Set(p)
 }
 
 // disableable fails for a hook that is not there, or that nobody disables.

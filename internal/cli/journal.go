@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -159,46 +160,62 @@ func (a *app) logCommand() *cobra.Command {
 const followEvery = 100 * time.Millisecond
 
 func (a *app) printLog(ctx context.Context, j *journal.Journal, filter journal.Filter, follow bool) error {
-	lines, err := j.Log(ctx, filter)
-	if err != nil {
-		return err
-	}
-	last, err := j.Last(ctx)
-	if err != nil {
-		return err
-	}
-	if follow { // then the oldest comes first
-		for i, k := 0, len(lines)-1; i < k; i, k = i+1, k-1 {
-			lines[i], lines[k] = lines[k], lines[i]
+	if !follow {
+		lines, err := j.Log(ctx, filter)
+		if err != nil {
+			return err
 		}
+		return a.printLines(lines, true)
 	}
-	if err := a.printLines(lines, !follow); err != nil || !follow {
-		return err
-	}
+	next := following(j, filter)
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
+		lines, err := next(ctx)
+		if err == nil {
+			err = a.printLines(lines, false)
+		}
+		if err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		if _, err := j.Ingest(ctx); err != nil {
-			return err
+	}
+}
+
+// following returns a function that returns what is new in the journal each time,
+// the oldest first; the first time what the filter chooses.
+func following(j *journal.Journal, f journal.Filter) func(context.Context) ([]journal.Line, error) {
+	began := false
+	return func(ctx context.Context) ([]journal.Line, error) {
+		if began {
+			f.Limit = 1000
+			if _, err := j.Ingest(ctx); err != nil {
+				return nil, err
+			}
 		}
-		filter.After, filter.Limit = max(last, 1), 1000
-		if last == 0 {
-			filter.After = 0
+		newest, err := j.Last(ctx)
+		if err != nil {
+			return nil, err
 		}
-		if lines, err = j.Log(ctx, filter); err != nil {
-			return err
+		lines, err := j.Log(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if f.After == 0 {
+			slices.Reverse(lines)
+		}
+		if !began {
+			f.After = newest
 		}
 		for _, l := range lines {
-			last = max(last, l.Seq)
+			f.After = max(f.After, l.Seq)
 		}
-		if err := a.printLines(lines, false); err != nil {
-			return err
-		}
+		began = true
+		return lines, nil
 	}
 }
 

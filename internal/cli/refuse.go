@@ -31,6 +31,11 @@ func (a *app) refuseAgents(cmd *cobra.Command, _ []string) error {
 	if !changes {
 		return nil
 	}
+	return a.agentsMayNot(cmd, path)
+}
+
+// agentsMayNot fails if an agent started this process.
+func (a *app) agentsMayNot(cmd *cobra.Command, path string) error {
 	agent := daemon.StartedBy(cmd.Context(), os.Environ())
 	if agent == "" {
 		return nil
