@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +44,7 @@ func Write(h *hook.Hook) (text []byte, err error) {
 		w.value("enabled", false)
 	}
 	w.breaker(h.Breaker)
+	w.sandbox(h.Sandbox)
 	w.requires(h.Requires)
 	if len(h.Env) > 0 {
 		w.table("env", h.Env)
@@ -152,6 +154,22 @@ func (w *writer) breaker(s hook.BreakerSettings) {
 		table["cooldown"] = s.Cooldown.String()
 	}
 	w.table("breaker", table)
+}
+
+func (w *writer) sandbox(s *hook.Sandbox) {
+	if s == nil {
+		return
+	}
+	table := map[string]any{"mode": string(s.Mode)}
+	for key, list := range map[string][]string{"allow_write": s.AllowWrite, "allow_read": s.AllowRead, "deny_read": s.DenyRead, "allow_net": s.AllowNet} {
+		if list != nil {
+			table[key] = list
+		}
+	}
+	if s.Memory != 0 {
+		table["memory"] = strconv.FormatInt(s.Memory, 10) + "B"
+	}
+	w.table("sandbox", table)
 }
 
 func (w *writer) requires(need hook.Requires) {

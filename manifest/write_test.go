@@ -2,6 +2,8 @@ package manifest_test
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +37,9 @@ func drawHook(t *rapid.T) *hook.Hook {
 		} else {
 			h.Command.Shell = rapid.SampledFrom([]string{"", "bash", "powershell"}).Draw(t, "shell")
 		}
+		if rapid.Bool().Draw(t, "contained") {
+			h.Sandbox = &hook.Sandbox{Mode: rapid.SampledFrom(hook.SandboxModes()[1:]).Draw(t, "mode"), AllowWrite: []string{"~/x", "${HOOK_DIR}/y"}, AllowNet: []string{"tcp:443"}, Memory: int64(rapid.IntRange(64, 4096).Draw(t, "memory")) << 20}
+		}
 		h.Async, h.AsyncRewake = rapid.Bool().Draw(t, "async"), rapid.Bool().Draw(t, "rewake")
 		if rapid.Bool().Draw(t, "session") {
 			h.Source.Dir = ""
@@ -65,8 +70,12 @@ func TestWrittenHookIsReadAsItWas(t *testing.T) {
 		_ = json.Unmarshal(raw, &v)
 		return v
 	})
+	drawn := make(map[string]bool) // fields that had a value
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHook(t)
+		for v, i := reflect.ValueOf(*h), 0; i < v.NumField(); i++ {
+			drawn[v.Type().Field(i).Name] = drawn[v.Type().Field(i).Name] || !v.Field(i).IsZero()
+		}
 		text, err := manifest.Write(h)
 		if err != nil {
 			t.Fatal(err)
@@ -91,6 +100,11 @@ func TestWrittenHookIsReadAsItWas(t *testing.T) {
 			t.Fatalf("%s\n%s", text, diff)
 		}
 	})
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[hook.Hook]()) {
+		if !drawn[f.Name] && !slices.Contains([]string{"ID", "Syntax", "Why", "Handler"}, f.Name) {
+			t.Errorf("no hook of this test has %s", f.Name)
+		}
+	}
 }
 
 func TestValueThatTOMLCannotHoldIsAnError(t *testing.T) {

@@ -87,6 +87,9 @@ func Make(o Options) *Result {
 		}
 	}
 	m.name()
+	if m.Together && slices.ContainsFunc(m.result.Folders, func(f Folder) bool { return f.Scope != hook.ScopeUser }) {
+		m.note("hooks of a project need an approval, and a sandbox contains them; those of a folder that is named with --dir run as they are")
+	}
 	return m.result
 }
 
