@@ -117,6 +117,57 @@ func TestRememberLeavesOtherBreakersAlone(t *testing.T) {
 	}
 }
 
+func TestResetClosesTheBreakersThatAreWanted(t *testing.T) {
+	var set breaker.Set
+	settings := breaker.Settings{Failures: 2}
+	breakers := make(map[string]*breaker.Breaker)
+	for name, failures := range map[string]int{"open": 2, "failing": 1, "never failed": 0, "open, not wanted": 2} {
+		breakers[name] = set.Get(name, settings)
+		times(breakers[name], failures, breaker.Failure)
+	}
+	running, _ := breakers["failing"].Allow()
+	got := set.Reset(func(name string) bool { return name != "open, not wanted" })
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"failing", "open"}, got); diff != "" {
+		t.Error(diff)
+	}
+	running.Done(breaker.Failure) // does not count any more
+	for name, b := range breakers {
+		want := breaker.Snapshot{State: breaker.Closed, OpensAt: 2}
+		if name == "open, not wanted" {
+			if b.State() != breaker.Open {
+				t.Errorf("%s is %v", name, b.State())
+			}
+			continue
+		}
+		if diff := cmp.Diff(want, b.Snapshot()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		times(b, 1, breaker.Failure)
+		if b.State() != breaker.Closed {
+			t.Errorf("%s opens after one failure", name)
+		}
+	}
+	if memories := set.Memories(); len(memories) != 4 {
+		t.Errorf("memories %v", memories)
+	}
+}
+
+func TestMemoryTellsTheStateOfItsBreaker(t *testing.T) {
+	now := time.Unix(100, 0)
+	for _, tt := range []struct {
+		m    breaker.Memory
+		want breaker.State
+	}{
+		{breaker.Memory{}, breaker.Closed}, {breaker.Memory{Failures: 2}, breaker.Closed}, {breaker.Memory{RetryAt: now.Add(1)}, breaker.Open},
+		{breaker.Memory{RetryAt: now}, breaker.HalfOpen}, {breaker.Memory{RetryAt: now.Add(-1)}, breaker.HalfOpen},
+	} {
+		if got := tt.m.State(now); got != tt.want {
+			t.Errorf("%+v: %v", tt.m, got)
+		}
+	}
+}
+
 // The shortest cooldown and the smallest number are no defaults.
 func TestSmallestSettingsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

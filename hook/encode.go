@@ -102,13 +102,10 @@ func (e *encoder) members(v reflect.Value) {
 // unknown reports whether a text is empty, or a list or a raw value nil.
 func unknown(v reflect.Value) bool { return v.IsZero() }
 
-// empty is what encoding/json means by omitempty.
+// empty is what encoding/json means by omitempty, of the kinds that inputs have.
 func empty(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Slice, reflect.Map:
+	if v.Kind() == reflect.Slice {
 		return v.Len() == 0
-	case reflect.Struct:
-		return false
 	}
 	return v.IsZero()
 }

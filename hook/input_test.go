@@ -286,7 +286,13 @@ func TestOnlyEventsThatHaveItGetAnotherToolInputOrResponse(t *testing.T) {
 		if want := info.Fields.Has(hook.FieldUpdatedInput) || info.Fields.Has(hook.FieldRequest); ok != want || ok != (string(call.ToolInput) == `"new"`) {
 			t.Errorf("the tool input of %s: %v, %s", info.Event, ok, call.ToolInput)
 		}
+		if !ok && (out == nil || out.Event() != info.Event) {
+			t.Errorf("%s is lost: %v", info.Event, out)
+		}
 		out, ok = hook.WithToolResponse(in, raw)
+		if !ok && (out == nil || out.Event() != info.Event) {
+			t.Errorf("%s is lost: %v", info.Event, out)
+		}
 		call, _ = hook.ToolCallOf(out)
 		if want := info.Fields.Has(hook.FieldToolOutput); ok != want || ok != (string(call.ToolResponse) == `"new"`) {
 			t.Errorf("the tool response of %s: %v, %s", info.Event, ok, call.ToolResponse)

@@ -75,6 +75,9 @@ func TestEventTableSaysWhatTheReferencesSay(t *testing.T) {
 }
 
 func TestModelsHaveATimeLimitOfTheirOwn(t *testing.T) {
+	if hook.SessionEndBudget != 1500*time.Millisecond || hook.SessionEndBudgetMax != time.Minute {
+		t.Errorf("all SessionEnd hooks have %v, at most %v", hook.SessionEndBudget, hook.SessionEndBudgetMax)
+	}
 	for _, info := range append(hook.Events(), hook.EventInfo{Event: "Deploy"}) {
 		for _, kind := range everyKind {
 			want := hook.DefaultTimeout(hook.KindCommand, info.Event)
