@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -140,14 +141,19 @@ func (a *app) list(reg *registry.Registry) []registry.Listed {
 	for i := range list {
 		l := &list[i]
 		for _, b := range breakers {
-			if b.Hook != l.Hook.ID || b.Path != l.Hook.Source.Path || !b.Open() || l.State != hook.StateReady || l.Breaker.State == breaker.Open {
+			if b.Hook != l.Hook.ID || b.Path != l.Hook.Source.Path || !b.Open() || l.Breaker.State == breaker.Open {
 				continue
 			}
 			l.Breaker.State, l.Breaker.Failures, l.Breaker.RetryAfter = breaker.Open, b.Failures, time.Until(b.RetryAt)
-			l.Why = fmt.Sprintf("its breaker is open for %s: it failed %d times in a row, and is asked again %s", caller(b), b.Failures, retryWords(b))
+			why := fmt.Sprintf("its breaker is open for %s: it failed %d times in a row, and is asked again %s", caller(b), b.Failures, retryWords(b))
 			if b.Workspace != reg.Workspace() {
-				l.Why += ", in " + b.Workspace
+				why += ", in " + b.Workspace
 			}
+			if l.State != hook.StateReady { // a dispatch asks some of these as well
+				l.Why = strings.TrimPrefix(l.Why+"; "+why, "; ")
+				continue
+			}
+			l.Why = why
 			l.Hint = "tenterhook breaker reset " + l.Hook.ID
 		}
 	}

@@ -103,8 +103,9 @@ func (e *journalExam) runs(ctx context.Context) error {
 		}
 		found := len(e.problems)
 		if len(last) == failedInARow && !slices.ContainsFunc(last, func(l journal.Line) bool { return l.Failure == "" }) {
-			e.say(hook.SeverityError, "always_fails", s.Hook, fmt.Sprintf("its last %d runs failed; the newest (%s): %s", failedInARow, last[0].Failure, last[0].Reason),
-				cmp.Or(last[0].Hint, "tenterhook show "+last[0].Run))
+			newest := last[max(slices.IndexFunc(last, func(l journal.Line) bool { return l.Failure != hook.FailureBreakerOpen }), 0)]
+			e.say(hook.SeverityError, "always_fails", s.Hook, fmt.Sprintf("its last %d runs failed; the newest (%s): %s", failedInARow, newest.Failure, newest.Reason),
+				cmp.Or(newest.Hint, "tenterhook show "+newest.Run))
 		}
 		const faster = "make it faster, or a worker, or set async = true if nobody waits for its answer"
 		was, is := statsOf(before, s.Hook), statsOf(recent, s.Hook)

@@ -97,6 +97,9 @@ func (a *app) listCommand() *cobra.Command {
 				a.printPlugins(plugins)
 			}
 			a.printDiagnostics(diagnostics)
+			if len(list) > 0 {
+				fmt.Fprintln(a.Out, a.styleOf(a.Out).dim("'tenterhook log' shows what they did"))
+			}
 			return nil
 		},
 	}

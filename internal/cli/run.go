@@ -46,6 +46,9 @@ func (a *app) runCommand() *cobra.Command {
 			fmt.Fprintf(a.Err, "%s in other hooks: tenterhook check\n", plural(others, "more problem"))
 		}
 		a.printRoot(reg.Workspace())
+		if out.Run != "" && a.recording.Recording() {
+			fmt.Fprintln(a.Out, a.styleOf(a.Out).dim("recorded: 'tenterhook show "+out.Run+"' shows it again, 'tenterhook log' all runs"))
+		}
 		return nil
 	})
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 if a hook failed, although nothing blocks")

@@ -88,6 +88,9 @@ func (r *Recorder) Configure(s dialect.Settings) []hook.Diagnostic {
 	return nil
 }
 
+// Recording reports whether records are kept.
+func (r *Recorder) Recording() bool { return r.to.Load() != nil }
+
 // Record keeps a record.
 func (r *Recorder) Record(rec hook.Record) {
 	if to := r.to.Load(); to != nil {
