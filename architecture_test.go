@@ -1,12 +1,14 @@
 package tenterhook_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -166,5 +168,32 @@ func TestTheBridgeIsSmallAndOfTheStandardLibrary(t *testing.T) {
 	}
 	if info.Size() > 3<<20 {
 		t.Errorf("tenterhook-bridge has %d bytes, want at most 3 MiB", info.Size())
+	}
+}
+
+// Each command waits for what its packages do at the start: they compile nothing,
+// and the SDKs of model providers, which do much, are not linked.
+func TestTheCommandStartsSoon(t *testing.T) {
+	compiled := regexp.MustCompile(`(?m)^(?:var )?\t?\w+ += regexp2?\.MustCompile\(`)
+	for _, p := range goList(t, "-deps", "./cmd/tenterhook") {
+		for _, heavy := range []string{"github.com/anthropics/", "github.com/openai/", "github.com/santhosh-tekuri/"} {
+			if strings.HasPrefix(p.ImportPath, heavy) {
+				t.Errorf("tenterhook links %s", p.ImportPath)
+			}
+		}
+		dir, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours {
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join(".", filepath.FromSlash(dir), "*.go"))
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at := compiled.FindIndex(text); at != nil && !strings.HasSuffix(file, "_test.go") {
+				t.Errorf("%s:%d: compiled at each start: use sync.OnceValue", file, 1+bytes.Count(text[:at[0]], []byte("\n")))
+			}
+		}
 	}
 }

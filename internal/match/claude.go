@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // AsClaude returns a pattern of [SyntaxClaude] that selects what pattern selects
@@ -73,7 +74,7 @@ func Union(patterns []string, narrow bool) (string, bool) {
 			return "", true
 		case m.kind != KindRegexp:
 			names = append(names, splitNames(pattern, narrow)...)
-		case m.Valid() != nil || groupReference.MatchString(pattern):
+		case m.Valid() != nil || groupReference().MatchString(pattern):
 			return "", false
 		case !slices.Contains(expressions, pattern):
 			expressions = append(expressions, pattern)
@@ -97,7 +98,7 @@ func Union(patterns []string, narrow bool) (string, bool) {
 }
 
 // groupReference finds what another expression before it would change.
-var groupReference = regexp.MustCompile(`\\[1-9k]|\(\?<[^=!]`)
+var groupReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\[1-9k]|\(\?<[^=!]`) })
 
 // Apart reports whether two patterns of [SyntaxClaude] surely select no name
 // both: they are lists of different names.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -81,7 +82,7 @@ func fetch(ctx context.Context, s Spec, dir string) (*repository, error) {
 	options := []string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-commit-graph"}
 	_, err := git(ctx, dir, append(options, "--depth=1", "--", remote(s), ref)...)
 	found := "FETCH_HEAD"
-	if err != nil && commitName.MatchString(ref) { // a commit that is named in short, or that the server does not hand out by itself
+	if err != nil && commitName().MatchString(ref) { // a commit that is named in short, or that the server does not hand out by itself
 		_, err = git(ctx, dir, append(options, "--", remote(s), "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")...)
 		found = ref
 	}
@@ -96,7 +97,7 @@ func fetch(ctx context.Context, s Spec, dir string) (*repository, error) {
 	return r, nil
 }
 
-var commitName = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var commitName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{7,64}$`) })
 
 // remote is how git is told of a source.
 func remote(s Spec) string {

@@ -66,7 +66,7 @@ func ReadLock(dir string) (Lock, error) {
 		return nil, fmt.Errorf("%s has version %d, and this program knows %d; use a newer tenterhook", path, f.Version, lockVersion)
 	}
 	for name := range f.Hooks {
-		if !hookName.MatchString(name) {
+		if !hookName().MatchString(name) {
 			return nil, fmt.Errorf("%s: %q cannot be a hook's name", path, name)
 		}
 		if err := f.Hooks[name].Check(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Kind is what a source is.
@@ -44,10 +45,12 @@ func (s Spec) String() string {
 
 // refName is a name of a tag, a branch or a commit that no program takes for an
 // option or an expression.
-var refName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+/-]*$`)
+var refName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+/-]*$`) })
 
 // scpLike is git's short form of an ssh URL.
-var scpLike = regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^:/\\][^:]*$`)
+var scpLike = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^:/\\][^:]*$`)
+})
 
 // Parse reads what names a source: URL@REF or a path@REF of a git repository, else
 // the path of a folder or of an archive. within is [Spec.Path].
@@ -71,7 +74,7 @@ func Parse(text, within string) (Spec, error) {
 	switch {
 	case strings.Contains(s.At, "://"):
 		return s.url()
-	case scpLike.MatchString(s.At) && filepath.VolumeName(s.At) == "":
+	case scpLike().MatchString(s.At) && filepath.VolumeName(s.At) == "":
 		s.Kind = KindGit
 		return s, nil
 	case strings.Contains(s.At, "::"):
@@ -164,20 +167,20 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%s is no source", s)
 	}
 	switch {
-	case s.Kind == KindCatalogue && hookName.MatchString(s.At):
+	case s.Kind == KindCatalogue && hookName().MatchString(s.At):
 		return nil
 	case s.Kind == KindFolder && filepath.IsAbs(s.At), s.Kind == KindArchive && filepath.IsAbs(s.At), s.Kind == KindGit && filepath.IsAbs(s.At):
 		return nil
 	case s.Kind == KindGit && strings.Contains(s.At, "://"):
 		_, err := s.url()
 		return err
-	case s.Kind == KindGit && scpLike.MatchString(s.At):
+	case s.Kind == KindGit && scpLike().MatchString(s.At):
 		return nil
 	}
 	return fmt.Errorf("%s is no source", s)
 }
 
-func validRef(ref string) bool { return refName.MatchString(ref) && !strings.Contains(ref, "..") }
+func validRef(ref string) bool { return refName().MatchString(ref) && !strings.Contains(ref, "..") }
 
 // Local reports whether the source is on this machine.
 func (s Spec) Local() bool {

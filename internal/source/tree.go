@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -138,7 +139,7 @@ func checkName(name string) error {
 		return fmt.Errorf("%q has characters that do not show", name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if strings.ContainsAny(part, `\:*?"<>|`) || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.EqualFold(part, ".git") || reserved.MatchString(part) || !filepath.IsLocal(part) {
+		if strings.ContainsAny(part, `\:*?"<>|`) || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.EqualFold(part, ".git") || reserved().MatchString(part) || !filepath.IsLocal(part) {
 			return fmt.Errorf("%q is not a name that every system can have", name)
 		}
 	}
@@ -146,10 +147,10 @@ func checkName(name string) error {
 }
 
 // reserved are names of devices on Windows.
-var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
+var reserved = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`) })
 
 // hookName is what a hook's folder may be called.
-var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var hookName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // hooks reads the hook folders below root that want takes: itself, its folders,
 // those in hooks and those in .tenterhook/hooks. base names the hook that root
@@ -173,7 +174,7 @@ func (t *tree) hooks(root, base string, want func(string) bool) (list []*Hook, a
 		if want != nil && !want(h.Name) {
 			continue
 		}
-		if !hookName.MatchString(h.Name) {
+		if !hookName().MatchString(h.Name) {
 			return nil, nil, fmt.Errorf("%q cannot be a hook's name; use letters, digits, '.', '_' and '-'", h.Name)
 		}
 		if other, taken := names[strings.ToLower(h.Name)]; taken {
