@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/stamp":     {},
 	"internal/tomlscan":  {},
 	"internal/worker":    {"internal/process", "internal/sandbox"},
-	"internal/agents":    {"bridge", "bridge/closed", "hook", "internal/agents/"},
+	"internal/agents":    {"bridge", "bridge/closed", "hook", "internal/agents/", "internal/daemon/door"},
 	"internal/agents/":   {},
 	"internal/cli":       {"internal/pause", "breaker", "examples/hooks", "bridge", "internal/daemon", "internal/daemon/client", "internal/protect", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal", "internal/recording", "internal/match", "hooktest", "internal/importer", "internal/source", "internal/sandbox", "internal/top"},
 	"internal/daemon":    {"breaker", "trust", "internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/account", "internal/protect", "internal/daemon/"},

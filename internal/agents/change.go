@@ -30,7 +30,8 @@ type Change struct {
 func (c *Change) Same() bool { return bytes.Equal(c.Old, c.New) && (c.Old == nil) == (c.New == nil) }
 
 // planFile works out what a file is without our entries, and with them.
-func (e Env) planFile(t target, a *bridge.Agent, s Scope, r *Receipt) (*Change, error) {
+func (e Env) planFile(t target, p *Plan) (*Change, error) {
+	a, s, r := p.Agent, p.Scope, p.receipt
 	c, err := e.read(t, s)
 	if err != nil {
 		return nil, err
@@ -41,6 +42,11 @@ func (e Env) planFile(t target, a *bridge.Agent, s Scope, r *Receipt) (*Change, 
 	if t.own != nil {
 		c.New = t.own
 		return c, nil
+	}
+	if t.door != nil {
+		if err := c.hide(); err != nil {
+			return nil, err
+		}
 	}
 	text := c.base
 	if text == nil {
@@ -57,7 +63,7 @@ func (e Env) planFile(t target, a *bridge.Agent, s Scope, r *Receipt) (*Change, 
 	if err := d.place(t.keys, a.Events(), c.Path); err != nil {
 		return nil, err
 	}
-	if err := d.addEntries(t.keys, a.Events(), func(event string) string { return t.shape.element(e.bridgeCall(), a, event) }); err != nil {
+	if err := d.addEntries(t.keys, a.Events(), func(event string) string { return t.element(e.bridgeCall(), a, event) }); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	c.New = d.bytes()

@@ -47,8 +47,10 @@ type world struct {
 	t                    *testing.T
 	agent                string
 	dir, home, workspace string
-	bin                  string // of our commands
-	more                 []string
+	bin                  string   // of our commands
+	more                 []string // arguments of the client
+	extra                []string // variables of the client
+	umask                string   // of the client, "" = the test's
 }
 
 func newWorld(t *testing.T, name string) *world {
@@ -201,8 +203,12 @@ func (w *world) prompt(prompt string, script ...loopback.Conversation) *session 
 	} else {
 		args = append(args, w.more...)
 	}
-	cmd := exec.Command(filepath.Join(clientsDir(), w.agent, "node_modules/.bin", places[w.agent].clients[0]), args...)
-	cmd.Env, cmd.Dir = w.env(c.env(model.URL)...), w.workspace
+	program := filepath.Join(clientsDir(), w.agent, "node_modules/.bin", places[w.agent].clients[0])
+	cmd := exec.Command(program, args...)
+	if w.umask != "" {
+		cmd = exec.Command("/bin/sh", append([]string{"-c", "umask " + w.umask + `; exec "$0" "$@"`, program}, args...)...)
+	}
+	cmd.Env, cmd.Dir = append(w.env(c.env(model.URL)...), w.extra...), w.workspace
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	kill := ownGroup(cmd)

@@ -3,12 +3,14 @@ package agents
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/bridge/closed"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/daemon/door"
 )
 
 // bridgeCall is how the shell line of an entry begins.
@@ -87,15 +89,30 @@ const (
 
 // handler is an entry in any shape.
 type handler struct {
-	Name       string `json:"name,omitempty"`
-	Type       string `json:"type,omitempty"`
-	Command    string `json:"command,omitempty"`
-	Bash       string `json:"bash,omitempty"`
-	Timeout    int64  `json:"timeout,omitempty"`
-	TimeoutSec int64  `json:"timeoutSec,omitempty"`
-	TimeoutMS  int64  `json:"timeout_ms,omitempty"`
-	OnFailure  string `json:"onFailure,omitempty"`
-	FailClosed bool   `json:"failClosed,omitempty"`
+	Name       string            `json:"name,omitempty"`
+	Type       string            `json:"type,omitempty"`
+	Command    string            `json:"command,omitempty"`
+	Bash       string            `json:"bash,omitempty"`
+	URL        string            `json:"url,omitempty"`
+	Headers    map[string]string `json:"headers,omitempty"`
+	Timeout    int64             `json:"timeout,omitempty"`
+	TimeoutSec int64             `json:"timeoutSec,omitempty"`
+	TimeoutMS  int64             `json:"timeout_ms,omitempty"`
+	OnFailure  string            `json:"onFailure,omitempty"`
+	FailClosed bool              `json:"failClosed,omitempty"`
+}
+
+// element writes the entry of an event, as its file and its transport have it.
+func (t target) element(bridgeCall string, a *bridge.Agent, event string) string {
+	if t.door == nil || !slices.Contains(door.Events(), event) {
+		return t.shape.element(bridgeCall, a, event)
+	}
+	h := handler{Type: "http", URL: t.door.URL(event), Headers: map[string]string{"Authorization": t.door.Authorization()},
+		Timeout: int64(closed.Timeout(a.Name, event).Seconds())}
+	if a.IsGate(event) {
+		h.OnFailure = "block"
+	}
+	return compact(map[string][]handler{"hooks": {h}})
 }
 
 // element writes the entry of an event.
@@ -146,6 +163,9 @@ func isOurs(raw []byte, agent string) bool {
 		list = []handler{e.handler}
 	}
 	for _, h := range list {
+		if agent == "claude" && h.Type == "http" && door.IsURL(h.URL) {
+			continue
+		}
 		line := h.Command
 		if line == "" {
 			line = h.Bash

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/bridge"
+	"github.com/tenterhook/tenterhook/internal/daemon/door"
 )
 
 // Plan is what an installation, or its end, changes.
@@ -22,7 +23,9 @@ type Plan struct {
 	Changes []*Change
 
 	remove  bool
-	receipt *Receipt // of the installation before
+	receipt *Receipt   // of the installation before
+	door    *door.Door // of entries that ask over HTTP; nil = they are commands
+	token   string     // of the door that is or was installed
 }
 
 // Same reports whether nothing is to be done.
@@ -66,10 +69,14 @@ func (e Env) plan(a *bridge.Agent, s Scope, remove bool) (*Plan, error) {
 	if p.receipt, err = e.receipt(a.Name, s); err != nil {
 		return nil, err
 	}
+	if err := e.chooseTransport(p); err != nil {
+		return nil, err
+	}
 	if len(targets) == 0 && !remove {
 		return nil, fmt.Errorf("%s has no file here that holds hooks; make an agent in it first", a.Title)
 	}
 	for _, t := range p.withEarlier(targets) {
+		t.door = p.door
 		c, err := e.planChange(t, a, p)
 		if err != nil {
 			return nil, err
@@ -136,7 +143,7 @@ func (e Env) planTrustEnd(f *FileReceipt) (*Change, error) {
 
 func (e Env) planChange(t target, a *bridge.Agent, p *Plan) (*Change, error) {
 	if !p.remove {
-		return e.planFile(t, a, p.Scope, p.receipt)
+		return e.planFile(t, p)
 	}
 	c, err := e.read(t, p.Scope)
 	if err != nil {
@@ -166,7 +173,10 @@ func (e Env) Apply(p *Plan) (err error) {
 			}
 		}
 	}()
-	r := &Receipt{Agent: p.Agent.Name, Scope: p.Scope, Program: e.Program, Time: time.Now().UTC()}
+	r := &Receipt{Agent: p.Agent.Name, Scope: p.Scope, Program: e.Program, HTTP: p.door != nil, Time: time.Now().UTC()}
+	if err := e.writeDoor(p); err != nil {
+		return err
+	}
 	if p.Scope == Project {
 		r.Project = e.Project
 	}
@@ -242,11 +252,12 @@ func (c *Change) write(data []byte) error {
 		return nil
 	}
 	mode := c.mode
-	if c.Old == nil {
-		mode = 0o644
-		if c.target.exec {
-			mode = 0o755
-		}
+	switch {
+	case c.Old != nil:
+	case c.target.exec:
+		mode = 0o755
+	case c.target.door != nil:
+		mode = 0o600 // it holds the token
 	}
 	return writeAtomic(c.Path, data, mode, c.owner)
 }

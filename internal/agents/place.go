@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/bridge"
+	"github.com/tenterhook/tenterhook/internal/daemon/door"
 )
 
 // Scope says whose configuration is changed.
@@ -33,7 +34,10 @@ type Env struct {
 	// Where says where the operator's hooks are, as "HOME=/home/me": an agent may
 	// run with another environment. Empty = where the account's are.
 	Where []string
-	Root  string // in front of the machine's own directories; "" = none, for tests
+	// Transport is how Claude Code asks the daemon: CommandTransport,
+	// HTTPTransport, or "" for what is installed.
+	Transport string
+	Root      string // in front of the machine's own directories; "" = none, for tests
 }
 
 // in is the Env for a scope. The machine's entries are for all its users.
@@ -53,7 +57,8 @@ type target struct {
 	keys   []string // where the events are, in a shared file
 	shape  shape
 	syntax syntax
-	fresh  string // what a shared file holds that is not there yet
+	fresh  string     // what a shared file holds that is not there yet
+	door   *door.Door // of entries that ask over HTTP; nil = they are commands
 }
 
 // place is where an agent is configured.

@@ -21,7 +21,8 @@ type Receipt struct {
 	Agent   string        `json:"agent"`
 	Scope   Scope         `json:"scope"`
 	Project string        `json:"project,omitempty"`
-	Program string        `json:"program"` // the bridge that the entries name
+	Program string        `json:"program"`        // the bridge that the entries name
+	HTTP    bool          `json:"http,omitempty"` // the entries ask over HTTP where they can
 	Time    time.Time     `json:"time"`
 	Files   []FileReceipt `json:"files"`
 	Trust   *FileReceipt  `json:"trust,omitempty"` // the file in which the agent keeps its trust of our entries

@@ -16,6 +16,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/daemon/door"
 )
 
 // base is the directory in which a file is looked for.
@@ -220,6 +221,9 @@ func (v *verifier) switchIn(path string, f switchFile, scope Scope) {
 		v.say(hook.SeverityWarning, "unreadable", path, 0, "it cannot be told whether it switches hooks off: "+err.Error(), "correct it, or remove it")
 		return
 	}
+	if v.http {
+		v.reaches(path, s)
+	}
 	off := f.off(v.Env, s)
 	switch {
 	case off == "":
@@ -228,6 +232,38 @@ func (v *verifier) switchIn(path string, f switchFile, scope Scope) {
 	default:
 		v.say(hook.SeverityError, "switched_off", path, 0, fmt.Sprintf("%s switches the hooks of %s off", off, v.agent.Title), "remove it")
 	}
+}
+
+// proxyVariables are what a client's environment says of proxies.
+var proxyVariables = []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"}
+
+// reaches looks for what leads calls over HTTP elsewhere.
+func (v *verifier) reaches(path string, s settings) {
+	given, _ := s.at("env").(map[string]any)
+	env := make(map[string]string)
+	for _, name := range proxyVariables {
+		env[name] = v.Getenv(name)
+	}
+	for name, value := range given {
+		env[name], _ = value.(string)
+	}
+	var list []string
+	for name, value := range env {
+		if _, set := given[name]; set || value != "" {
+			list = append(list, name+"="+value)
+		}
+	}
+	slices.Sort(list)
+	if name := door.Proxied(list); name != "" && len(given) > 0 {
+		v.say(hook.SeverityError, "proxied", path, 0, "its env sends calls over HTTP to a proxy ("+name+"), which could answer in the daemon's place", "add 127.0.0.1 to NO_PROXY there, or remove it")
+	}
+	if s.at("allowedHttpHookUrls") != nil && !slices.ContainsFunc(s.texts("allowedHttpHookUrls"), matchesDoor) {
+		v.say(hook.SeverityWarning, "http_blocked", path, 0, "allowedHttpHookUrls leaves out 127.0.0.1: every call of a tool is blocked", `add "http://127.0.0.1:*", or install with --transport command`)
+	}
+}
+
+func matchesDoor(pattern string) bool {
+	return strings.HasPrefix(pattern, "*") || strings.HasPrefix(pattern, "http://127.0.0.1:") || strings.HasPrefix(pattern, "http://*")
 }
 
 // readSettings decodes a file, JSON with comments or TOML. One that is not there

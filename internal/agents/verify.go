@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/daemon/door"
 )
 
 // State is what is known of an agent on this machine.
@@ -56,6 +57,14 @@ func (e Env) clientVersion(program string) string {
 // running a session. No diagnostic means that nothing was found.
 func (e Env) Verify(s State, scope Scope) []hook.Diagnostic {
 	v := &verifier{Env: e.in(scope), agent: s.Agent}
+	v.Transport = "" // as it is installed
+	if r, err := e.receipt(s.Agent.Name, scope); err == nil && r != nil && r.HTTP {
+		v.http = true
+		if own, err := door.Read(e.StateDir); err != nil || own == nil {
+			v.say(hook.SeverityError, "entry_gone", door.Path(e.StateDir), 0, "the daemon's port and token for calls over HTTP are gone: every call of a tool is blocked", "run 'tenterhook install claude --transport http' again")
+			return v.found
+		}
+	}
 	v.entries(scope)
 	v.switches(scope)
 	if state, err := e.TrustState(s.Agent, scope); err != nil {
@@ -77,6 +86,7 @@ func (e Env) Verify(s State, scope Scope) []hook.Diagnostic {
 type verifier struct {
 	Env
 	agent *bridge.Agent
+	http  bool // the entries ask over HTTP
 	found []hook.Diagnostic
 }
 
@@ -117,7 +127,7 @@ func (v *verifier) sharedEntries(c *Change, again string) {
 	}
 	before := len(v.found)
 	for _, event := range v.agent.Events() {
-		want := c.target.shape.element(v.bridgeCall(), v.agent, event)
+		want := c.target.element(v.bridgeCall(), v.agent, event)
 		list := d.at(append(slices.Clone(c.target.keys), event)...)
 		found, changed := 0, 0
 		if list != nil {

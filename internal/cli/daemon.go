@@ -124,6 +124,9 @@ func (a *app) daemonStatusCommand() *cobra.Command {
 func (a *app) printStatus(s *daemon.Status) {
 	fmt.Fprintf(a.Out, "running: pid %d, version %s, for %s\n", s.PID, s.Version, time.Since(s.Started).Round(time.Second))
 	fmt.Fprintf(a.Out, "program: %s\nsocket: %s\n", s.Program, s.Socket)
+	if s.HTTP != "" {
+		fmt.Fprintln(a.Out, "http: "+s.HTTP)
+	}
 	fmt.Fprintf(a.Out, "calls: %d, %d under way, %d waiting; %s\n", s.Calls, s.UnderWay, s.Waiting, plural(s.Sessions, "session"))
 	for _, w := range s.Workspaces {
 		fmt.Fprintln(a.Out, "workspace: "+printable(w))

@@ -23,6 +23,7 @@ import (
 
 type installFlags struct {
 	project, managed, dryRun, yes bool
+	transport                     string // of install alone
 }
 
 // installed is what --json says of one agent.
@@ -50,13 +51,15 @@ func (a *app) installCommand() *cobra.Command {
 			"on this machine is meant. What would change is shown first; --yes answers where there is\n" +
 			"no terminal to ask. Shared files are edited in place: only bytes are added, and\n" +
 			"'tenterhook uninstall' gives the file back as it was.",
-		Example:           "  tenterhook install claude --dry-run\n  tenterhook install\n  tenterhook install codex --project",
+		Example:           "  tenterhook install claude --dry-run\n  tenterhook install\n  tenterhook install codex --project\n  tenterhook install claude --transport http",
 		ValidArgsFunction: completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeAgents(cmd.Context(), args, f, false)
 		},
 	}
 	f.register(cmd)
+	cmd.Flags().StringVar(&f.transport, "transport", "", "how Claude Code asks: command, or http (no process for each call of a tool)")
+	_ = cmd.RegisterFlagCompletionFunc("transport", cobra.FixedCompletions([]string{agents.CommandTransport, agents.HTTPTransport}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -151,6 +154,10 @@ func (a *app) changeAgents(ctx context.Context, args []string, f installFlags, r
 	if err != nil {
 		return err
 	}
+	if !slices.Contains([]string{"", agents.CommandTransport, agents.HTTPTransport}, f.transport) {
+		return &located{code: "usage", message: fmt.Sprintf("--transport: there is no transport %q", f.transport), hint: "use command or http"}
+	}
+	env.Transport = f.transport
 	list, err := agentsNamed(args, func() []*bridge.Agent {
 		if remove {
 			return env.Installed(f.scope())
@@ -205,7 +212,11 @@ func (a *app) changeAgent(env agents.Env, agent *bridge.Agent, f installFlags, r
 	}
 	for _, c := range p.Changes {
 		if !c.Same() {
-			one.Files = append(one.Files, changedFile{c.Path, trust.UnifiedDiff(c.Path, c.Old, c.New)})
+			diff := trust.UnifiedDiff(c.Path, c.Old, c.New)
+			if secret := p.Secret(); secret != "" {
+				diff = strings.ReplaceAll(diff, secret, "<token>")
+			}
+			one.Files = append(one.Files, changedFile{c.Path, diff})
 		}
 	}
 	if !a.json {

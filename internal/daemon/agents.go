@@ -126,6 +126,18 @@ func AgentPaths(env []string) map[string]string {
 	return paths
 }
 
+// alive reports whether a process of an agent runs.
+func (a *agents) alive(name string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, k := range a.known {
+		if p := ancestry.Of(k.PID); k.Agent == name && len(p) > 0 && p[0].Start == k.Start {
+			return true
+		}
+	}
+	return false
+}
+
 // below returns the agent that a process descends from. While an agent runs, a
 // command whose parent has ended, and that no terminal belongs to, may be its.
 func (a *agents) below(chain []ancestry.Process) (knownAgent, bool) {

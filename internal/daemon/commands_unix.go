@@ -19,7 +19,7 @@ func (s *server) status() Status {
 		Calls: s.calls.Load(), UnderWay: s.deciding.Load(), Waiting: s.queued.Load(), Sessions: s.decider.sessions.count(),
 		Workspaces: s.decider.registries.workspaces(), RSS: residentSize(),
 		Breakers: s.decider.registries.breakers(), Dropped: s.decider.recorders.dropped()}
-	st.Protection = s.protection()
+	st.Protection, st.HTTP = s.protection(), s.door.address()
 	return st
 }
 

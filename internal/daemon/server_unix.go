@@ -64,6 +64,7 @@ type server struct {
 	lock     *os.File
 	places   chan struct{} // for calls that are decided
 	reading  chan struct{} // for clients that are sending
+	door     *doorman
 	idle     *time.Timer
 	tidy     *time.Timer
 
@@ -99,7 +100,9 @@ func Run(ctx context.Context, opts Options) error {
 		return err
 	}
 	s.decider = NewDecider(opts.Logger, s.place)
-	s.idle = time.AfterFunc(opts.Idle, func() { s.drain("idle for " + opts.Idle.String()) })
+	s.door = &doorman{server: s}
+	s.door.at(placesOf(opts.Env).state)
+	s.idle = time.AfterFunc(opts.Idle, s.idleEnd)
 	s.tidy = time.AfterFunc(tidyAfter, tidy)
 	defer context.AfterFunc(ctx, func() { s.drain("it was told to end") })()
 	s.log.Info("daemon started", "pid", os.Getpid(), "socket", s.place.Socket, "version", Version())
@@ -228,7 +231,18 @@ func (s *server) drain(why string) {
 	s.lock.Close()
 	s.idle.Stop()
 	s.tidy.Stop()
+	s.door.end()
 	s.log.Info("daemon ends", "why", why, "under_way", s.deciding.Load()+s.queued.Load())
+}
+
+// idleEnd ends a daemon that nobody asks. One that takes calls over HTTP stays as
+// long as an agent runs: nothing would start it again for the agent's next call.
+func (s *server) idleEnd() {
+	if s.door.address() != "" && s.decider.agents.alive("claude") {
+		s.rest()
+		return
+	}
+	s.drain("idle for " + s.opts.Idle.String())
 }
 
 // serve answers one connection.
@@ -314,18 +328,33 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 	if !s.send(c, client.AppendFrame(nil, client.KindTaken)) {
 		return
 	}
-	s.calls.Add(1)
 	chain := ancestry.Of(pid)
 	s.meet(call, chain)
 	stop := s.beat(c)
 	defer stop()
+	from := Caller{Within: within(call.Env, chain)}
+	why := s.door.meet(call, from.Within)
+	call.Patience -= time.Since(arrived)
+	var answer client.Answer
+	if why != "" && call.Event == "UserPromptSubmit" { // whose tools would run unguarded
+		s.failed.Add(1)
+		s.log.Error("refused a prompt", "agent", call.Agent, "why", why)
+		answer = Undecided(call, why)
+	} else {
+		answer = s.decideInTurn(call, from)
+	}
+	stop()
+	s.send(c, answer.Frame())
+}
+
+// decideInTurn decides a call once there is a place for it.
+func (s *server) decideInTurn(call *client.Call, from Caller) client.Answer {
+	arrived := time.Now()
+	s.calls.Add(1)
 	if s.queued.Add(1) > maxWaiting {
 		s.queued.Add(-1)
 		s.failed.Add(1)
-		answer := Undecided(call, "too many calls wait for a decision")
-		stop()
-		s.send(c, answer.Frame())
-		return
+		return Undecided(call, "too many calls wait for a decision")
 	}
 	s.places <- struct{}{}
 	s.queued.Add(-1)
@@ -336,9 +365,7 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 		s.rest()
 	}()
 	call.Patience -= time.Since(arrived)
-	answer := s.decide(call, Caller{Within: within(call.Env, chain)})
-	stop()
-	s.send(c, answer.Frame())
+	return s.decide(call, from)
 }
 
 // beat tells a client from time to time that its call is still taken, until stop.

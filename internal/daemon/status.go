@@ -23,6 +23,7 @@ type Status struct {
 	Version    string    `json:"version"`
 	Program    string    `json:"program"`
 	Socket     string    `json:"socket"`
+	HTTP       string    `json:"http,omitempty"` // the address that takes calls over HTTP
 	Started    time.Time `json:"started"`
 	Calls      int64     `json:"calls"`
 	UnderWay   int64     `json:"under_way"`
