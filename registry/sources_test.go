@@ -433,3 +433,35 @@ func TestFilesOfProductsMarkTheRootOfAProject(t *testing.T) {
 		t.Errorf("only %d places", places)
 	}
 }
+
+// Hooks of every kind that differ are no duplicates, and copies of each kind are.
+func TestDedupeOfEveryKindDropsCopiesAlone(t *testing.T) {
+	fields := map[hook.Kind]func(i int) string{
+		hook.KindCommand: func(i int) string { return fmt.Sprintf(`"type": "command", "command": "true %d"`, i) },
+		hook.KindHTTP:    func(i int) string { return fmt.Sprintf(`"type": "http", "url": "https://example.com/%d"`, i) },
+		hook.KindMCP:     func(i int) string { return fmt.Sprintf(`"type": "mcp_tool", "server": "s", "tool": "t%d"`, i) },
+		hook.KindPrompt:  func(i int) string { return fmt.Sprintf(`"type": "prompt", "prompt": "p%d"`, i) },
+		hook.KindAgent:   func(i int) string { return fmt.Sprintf(`"type": "agent", "prompt": "p%d"`, i) },
+	}
+	answers := hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil })
+	for kind, of := range fields {
+		opts := machine(t, "")
+		opts.Handlers = map[hook.Kind]hook.Handler{}
+		for kind := range fields {
+			opts.Handlers[kind] = answers
+		}
+		one, two, same := of(1), of(2), fields[hook.KindCommand](9)
+		if kind == hook.KindCommand {
+			same = fields[hook.KindPrompt](9)
+		}
+		write(t, filepath.Join(opts.UserDir, "settings.json"), `{"hooks": {"PreToolUse": [{"hooks": [{`+one+`}, {`+two+`}, {`+one+`}, {`+same+`}]}]}}`)
+		var got []string
+		for _, r := range dispatch(t, open(t, opts), bash("ls")).Results {
+			got = append(got, string(r.Status))
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff([]string{"skipped", "success", "success", "success"}, got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", kind, diff)
+		}
+	}
+}
