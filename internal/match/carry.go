@@ -8,14 +8,14 @@ import (
 // command takes down a command, and what it starts in turn. It returns what the
 // command writes.
 func (r *lineReader) command(words []string, in stream) stream {
-	return r.commandAs(words, strings.Join(words, " "), in)
-}
-
-// commandAs is command with the words as one text.
-func (r *lineReader) commandAs(words []string, text string, in stream) stream {
 	if !r.charge(words) {
 		return stream{present: true}
 	}
+	return r.commandAs(words, strings.Join(words, " "), in)
+}
+
+// commandAs is command with the words as one text, and their cost paid.
+func (r *lineReader) commandAs(words []string, text string, in stream) stream {
 	s := startedAs(words, text, r.how, r.via)
 	s.said = r.said
 	s.piped, s.stdin, s.hasStdin = in.present, in.text, in.known

@@ -16,9 +16,10 @@ const (
 
 // A place is what a path stands for: how bad it is to lose it, and why.
 type place struct {
-	harm harm
-	kind placeKind
-	what string
+	harm   harm
+	kind   placeKind
+	what   string
+	system bool // it is a file without which a system does not start, or nobody can log in
 }
 
 type placeKind uint8
@@ -41,11 +42,13 @@ var (
 	ownDirs = wordSet(".aws .config .gnupg .kube .local .ssh desktop documents downloads library pictures music movies videos .password-store")
 )
 
+var withoutUnknown = strings.NewReplacer("\x03", "", "\x04", "")
+
 // danger says how bad it is to lose what a word names.
 func (l *line) danger(word string, c *Call) place {
 	if strings.ContainsAny(word, "\x03\x04") {
 		// An unknown part may be empty: rm -rf "$DIR"/*.
-		rest := strings.NewReplacer("\x03", "", "\x04", "").Replace(word)
+		rest := withoutUnknown.Replace(word)
 		if rest == "" {
 			return place{harm: doubtful, what: "known to the shell only"}
 		}
@@ -66,21 +69,28 @@ func (l *line) danger(word string, c *Call) place {
 			continue
 		}
 		name = throughProc(name, c.Cwd)
-		if p := rootedPlace(name, c); p.harm > worst.harm {
-			worst = p
-		}
+		worst = worst.or(rootedPlace(name, c))
 		if !isPlain(name) {
 			continue
 		}
 		to, ok := c.resolved(name)
-		if p := rootedPlace(to, c); to != "" && p.harm > worst.harm {
-			worst = p
-		}
-		if !ok && worst.harm == harmless {
-			worst = place{harm: doubtful, what: "one of too many paths to be looked at"}
+		switch {
+		case to != "":
+			worst = worst.or(rootedPlace(to, c))
+		case !ok && worst.harm == harmless:
+			worst.harm, worst.what = doubtful, "one of too many paths to be looked at"
 		}
 	}
 	return worst
+}
+
+// or returns the worse of two places that a word may name.
+func (p place) or(other place) place {
+	other.system, p.system = p.system || other.system, p.system || other.system
+	if other.harm > p.harm {
+		return other
+	}
+	return p
 }
 
 // parts cleans a path into its parts; up says that it leads above its start.
@@ -112,11 +122,11 @@ func textPlace(word string) place {
 	}
 	switch {
 	case all && up:
-		return place{fatal, ofUp, "everything in a directory above"}
+		return place{harm: fatal, kind: ofUp, what: "everything in a directory above"}
 	case all:
-		return place{fatal, ofHere, "everything in the current directory"}
+		return place{harm: fatal, kind: ofHere, what: "everything in the current directory"}
 	case len(parts) == 1 && !up && parts[0] == ".git":
-		return place{doubtful, ofHere, "the repository's history"}
+		return place{harm: doubtful, kind: ofHere, what: "the repository's history"}
 	}
 	return place{}
 }
@@ -124,8 +134,15 @@ func textPlace(word string) place {
 // rootedPlace judges an absolute path.
 func rootedPlace(name string, c *Call) place {
 	parts, _ := placeParts(name)
+	p := lostPlace(parts, c)
+	p.system = isSystemFile(parts)
+	return p
+}
+
+// lostPlace judges the loss of all that a path names.
+func lostPlace(parts []string, c *Call) place {
 	if len(parts) == 0 {
-		return place{fatal, ofSystem, "the whole file system"}
+		return place{harm: fatal, kind: ofSystem, what: "the whole file system"}
 	}
 	for _, dir := range []string{c.Cwd, c.Workspace} {
 		if p := abovePlace(parts, dir); p.harm > harmless {
@@ -144,23 +161,23 @@ func rootedPlace(name string, c *Call) place {
 	}
 	switch {
 	case everything(at(0)):
-		return place{fatal, ofSystem, "the whole file system"}
+		return place{harm: fatal, kind: ofSystem, what: "the whole file system"}
 	case at(0) == "home" || at(0) == "users":
 		if len(parts) == 1 || everything(at(1)) {
-			return place{fatal, ofSystem, "all home directories"}
+			return place{harm: fatal, kind: ofSystem, what: "all home directories"}
 		}
 		return homePlace(parts[2:])
 	case at(0) == "root" && len(parts) > 1 && !everything(at(1)):
 		return homePlace(parts[1:])
 	case len(parts) > 2, len(parts) == 2 && !everything(at(1)):
 		if len(parts) == 2 && systemParts.has(at(0)) {
-			return place{doubtful, ofSystem, "a part of the system"}
+			return place{harm: doubtful, kind: ofSystem, what: "a part of the system"}
 		}
 		return place{}
 	case systemDirs.has(at(0)), strings.ContainsAny(at(0), wilds):
-		return place{fatal, ofSystem, "a directory of the system"}
+		return place{harm: fatal, kind: ofSystem, what: "a directory of the system"}
 	}
-	return place{doubtful, ofSystem, "a directory directly under /"}
+	return place{harm: doubtful, kind: ofSystem, what: "a directory directly under /"}
 }
 
 // abovePlace recognises a directory that the call is made from, and those above.
@@ -174,19 +191,19 @@ func abovePlace(parts []string, dir string) place {
 	case len(parts) == 0 || len(parts) > len(from) || !slices.Equal(parts, from[:len(parts)]):
 		return place{}
 	case len(parts) == len(from):
-		return place{fatal, ofHere, "everything in the current directory"}
+		return place{harm: fatal, kind: ofHere, what: "everything in the current directory"}
 	}
-	return place{above, ofUp, "a directory above the current one"}
+	return place{harm: above, kind: ofUp, what: "a directory above the current one"}
 }
 
 // homePlace judges the parts of a path below a home directory.
 func homePlace(parts []string) place {
 	switch {
 	case len(parts) == 0, len(parts) == 1 && everything(parts[0]):
-		return place{fatal, ofHome, "a home directory"}
+		return place{harm: fatal, kind: ofHome, what: "a home directory"}
 	case len(parts) == 1 && (ownDirs.has(parts[0]) || strings.HasPrefix(parts[0], ".") && !isPlain(parts[0])),
 		len(parts) == 2 && ownDirs.has(parts[0]) && (everything(parts[1]) || parts[0] == ".ssh" || parts[0] == ".gnupg"):
-		return place{doubtful, ofHome, "a person's own files"}
+		return place{harm: doubtful, kind: ofHome, what: "a person's own files"}
 	}
 	return place{}
 }
@@ -211,20 +228,21 @@ func isDisk(word string) bool {
 	return name == "disk"
 }
 
-// systemFiles are files without which a system does not start, or nobody can
-// log in.
-func isSystemFile(word string, l *line, c *Call) bool {
-	for _, name := range l.places(word, homeOf(c)) {
-		parts, _ := placeParts(name)
-		switch {
-		case len(parts) >= 2 && parts[0] == "etc" && !strings.HasPrefix(parts[1], "ssl"):
-			return true
-		case len(parts) >= 2 && (parts[0] == "boot" || parts[0] == "bin" || parts[0] == "sbin" || parts[0] == "lib"),
-			len(parts) >= 3 && parts[0] == "usr" && (parts[1] == "bin" || parts[1] == "sbin" || parts[1] == "lib"):
-			return true
-		case len(parts) >= 2 && (parts[0] == "proc" && strings.HasPrefix(parts[1], "sysrq") || parts[0] == "sys"):
-			return true
-		}
+// isSystemFile recognises files without which a system does not start, or nobody
+// can log in.
+func isSystemFile(parts []string) bool {
+	if len(parts) < 2 {
+		return false
+	}
+	switch parts[0] {
+	case "etc":
+		return !strings.HasPrefix(parts[1], "ssl")
+	case "boot", "bin", "sbin", "lib", "sys":
+		return true
+	case "usr":
+		return len(parts) >= 3 && (parts[1] == "bin" || parts[1] == "sbin" || parts[1] == "lib")
+	case "proc":
+		return strings.HasPrefix(parts[1], "sysrq")
 	}
 	return false
 }

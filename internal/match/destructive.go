@@ -3,6 +3,7 @@ package match
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Destructive reports whether the call would lose what nobody can restore: a
@@ -33,22 +34,28 @@ type destruction struct {
 }
 
 // maxJudged bounds how many words of a line are judged, those that stand in
-// several commands each time.
-const maxJudged = 1 << 16
+// several commands each time. maxPlaced bounds how many places they may name.
+const (
+	maxJudged = 1 << 16
+	maxPlaced = 1 << 12
+)
 
 // danger says how bad it is to lose what a word names.
 func (d *destruction) danger(word string) place {
-	if len(d.line.started) < minIndexed {
-		return d.line.danger(word, d.call)
+	if p, ok := d.seen[word]; ok {
+		return p
 	}
-	p, ok := d.seen[word]
-	if !ok {
-		p = d.line.danger(word, d.call)
-		if d.seen == nil {
-			d.seen = map[string]place{}
-		}
-		d.seen[word] = p
+	if d.work += maxJudged / maxPlaced; d.work > maxJudged {
+		return place{harm: doubtful, what: "one of too many words to be judged"}
 	}
+	p := d.line.danger(word, d.call)
+	if d.now != nil && len(d.now.words) < minIndexed && len(d.line.started) < minIndexed {
+		return p // what stands in few commands needs no keeping
+	}
+	if d.seen == nil {
+		d.seen = map[string]place{}
+	}
+	d.seen[word] = p
 	return p
 }
 
@@ -85,7 +92,7 @@ func (d *destruction) judge() {
 		d.now = &started{words: []string{">"}, text: "> " + f.path, how: f.how}
 		if isDisk(f.path) {
 			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(f.path)))
-		} else if isPlain(f.path) && isSystemFile(f.path, d.line, d.call) {
+		} else if isPlain(f.path) && d.danger(f.path).system {
 			d.verdict(doubtful, "would overwrite a file of the system")
 		}
 	}
@@ -187,11 +194,8 @@ func (d *destruction) unknownProgram(name string, args []string) {
 		d.remove(args)
 		return
 	}
-	for eraser := range erasers.all() {
-		if compileGlob(eraser, false).meets(name, false) && slices.ContainsFunc(args, isDisk) {
-			d.verdict(doubtful, "may erase a disk")
-			return
-		}
+	if slices.ContainsFunc(args, isDisk) && slices.ContainsFunc(eraserGlobs(), func(g glob) bool { return g.meets(name, false) }) {
+		d.verdict(doubtful, "may erase a disk")
 	}
 }
 
@@ -226,7 +230,7 @@ func (d *destruction) remove(args []string) {
 			d.verdict(doubtful, "may delete "+describe(w, p))
 		case p.harm > harmless && !isPlain(w) && !isUnknown(w), isDisk(w):
 			d.verdict(doubtful, "would delete "+describe(w, p))
-		case isPlain(w) && (isSystemFile(w, d.line, d.call) || p.kind == ofHome && p.harm > harmless):
+		case isPlain(w) && (p.system || p.kind == ofHome && p.harm > harmless):
 			d.verdict(doubtful, "would delete a file that the system or its owner needs")
 		}
 	}
@@ -312,7 +316,7 @@ func (d *destruction) overwrite(name string, args []string) {
 			d.verdict(doubtful, "would move away "+describe(w, p))
 		case name == "shred" && (p.harm > harmless || recursive):
 			d.verdict(doubtful, "would destroy "+describe(w, p))
-		case target && name != "rmdir" && isPlain(w) && isSystemFile(w, d.line, d.call) && !(name == "install" || name == "cp" && strings.HasSuffix(w, "/")):
+		case target && name != "rmdir" && isPlain(w) && p.system && !(name == "install" || name == "cp" && strings.HasSuffix(w, "/")):
 			d.verdict(doubtful, "would overwrite a file of the system")
 		}
 	}
@@ -334,7 +338,7 @@ func (d *destruction) copyDisk(name string, args []string) {
 			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(target)))
 		case strings.ContainsAny(target, "\x03\x04"):
 			d.verdict(doubtful, "writes to a place that only the shell knows")
-		case isSystemFile(target, d.line, d.call):
+		case d.danger(target).system:
 			d.verdict(doubtful, "would overwrite a file of the system")
 		}
 	}
@@ -356,6 +360,13 @@ func (d *destruction) mirror(args []string) {
 
 // erasers are programs that erase what they are pointed at.
 var erasers = wordSet("mke2fs mkswap wipefs blkdiscard sgdisk sfdisk hdparm nvme cryptsetup mdadm vgremove lvremove pvremove zpool zfs btrfs parted fdisk gdisk cfdisk badblocks scrub nwipe sg_format format")
+
+var eraserGlobs = sync.OnceValue(func() (globs []glob) {
+	for name := range erasers.all() {
+		globs = append(globs, compileGlob(name, false))
+	}
+	return globs
+})
 
 func (d *destruction) erase(name string, args []string) {
 	disk := slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "/dev/") || strings.HasPrefix(w, "//dev/") })

@@ -89,3 +89,22 @@ func FuzzIfRule(f *testing.F) {
 		}
 	})
 }
+
+// FuzzWork judges a text again and again in one line.
+func FuzzWork(f *testing.F) {
+	for _, seed := range []struct{ before, text, after string }{
+		{"a=(", "b ", `);rm "${a[@]}"`}, {"", "a=b;$a ", ""}, {"rm ", "{a,b}? ", ""}, {"", "a+=b\n", ""}, {"python3 -c ", "${a:-b} ", ""},
+		{"", "echo 'a b'|", "sh"}, {"bash <<E\n", "a $b\n", "\nE"}, {"", "f(){ g;};", ""}, {"cat ", "~/.ssh/* ", ""}, {"a='", "b ", `';$a`},
+		{"", "$(a `b`)", ""}, {"sudo ", "-u a ", "rm -rf /"}, {"x ", "http://a/?b=c&", ""}, {"", "alias a='b;c';a;", ""},
+	} {
+		f.Add(seed.before, seed.text, seed.after)
+	}
+	f.Fuzz(func(t *testing.T, before, text, after string) {
+		line := before + text + after
+		if text == "" || len(line) > hostileSize/2 || !utf8.ValidString(line) {
+			t.Skip()
+		}
+		line = before + strings.Repeat(text, (hostileSize-len(before)-len(after))/len(text)) + after
+		checkWork(t, "the line", line)
+	})
+}

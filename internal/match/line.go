@@ -8,7 +8,7 @@ import (
 
 const (
 	maxLine    = 1 << 17 // bytes of shell text that are read, nested text included
-	maxStarted = 1 << 15 // commands that one text starts or may start
+	maxStarted = 1 << 13 // commands that one text starts or may start
 	maxNested  = 10      // text inside text: bash -c "bash -c …"
 	maxChoices = 16      // values that a word may have, and commands that follow
 	maxFields  = 256     // words that one word may become

@@ -8,16 +8,20 @@ import (
 
 // stmts reads statements and returns what they write.
 func (r *lineReader) stmts(list []*syntax.Stmt, in stream) stream {
-	out := stream{present: true, known: true}
+	if len(list) == 1 {
+		return r.stmt(list[0], in)
+	}
+	known, text := true, strings.Builder{}
 	for _, s := range list {
 		one := r.stmt(s, in)
-		if len(list) == 1 {
-			return one
+		if known = known && one.known && text.Len()+len(one.text) <= maxLine; known {
+			text.WriteString(one.text)
 		}
-		out.known = out.known && one.known
-		out.text += one.text
 	}
-	return out
+	if !known {
+		return stream{present: true}
+	}
+	return stream{present: true, known: true, text: text.String()}
 }
 
 func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {

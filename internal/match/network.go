@@ -40,16 +40,16 @@ func networkOf(l *line) Decision {
 			return sure("opens " + excerpt(shown(f.path)))
 		}
 	}
-	work := 0
+	work, wild := 0, map[string]bool{}
 	for i := range l.started {
 		s := &l.started[i]
 		if s.how == mentioned || s.suffix && best.Certainty > No {
 			continue
 		}
-		if work += len(s.words); work > maxJudged {
+		if work += len(s.words); work+len(wild)*maxJudged/maxPlaced > maxJudged {
 			return suspected(lineText(l.text) + " has too many words to be judged")
 		}
-		certainty := s.network()
+		certainty := s.network(wild)
 		if s.how == may && certainty == Sure {
 			certainty = Suspected
 		}
@@ -111,8 +111,9 @@ var (
 	urlSchemes = []string{"http://", "https://", "ftp://", "ftps://", "sftp://", "ssh://", "ws://", "wss://", "git://", "rsync://", "tcp://", "udp://", "smb://", "ldap://", "telnet://", "s3://", "gs://", "smtp://", "imap://", "mqtt://", "redis://", "postgres://", "postgresql://", "mysql://", "mongodb://"}
 )
 
-// network says how certain it is that a command speaks to the network.
-func (s *started) network() Certainty {
+// network says how certain it is that a command speaks to the network. wild
+// keeps which names with wild parts may be of a program that does.
+func (s *started) network(wild map[string]bool) Certainty {
 	name, args := s.program(), s.args()
 	if slices.ContainsFunc(s.words, opensSocket) && !inert.has(name) {
 		return Sure
@@ -121,7 +122,7 @@ func (s *started) network() Certainty {
 	case s.variant:
 		return No
 	case !isPlain(name):
-		return s.wildNetwork(name)
+		return s.wildNetwork(name, wild)
 	case name == "curl" && staysHere(args), (name == "rsync" || name == "scp") && staysLocal(args):
 		return No
 	case speaks.has(name), name == "rsync":
@@ -176,7 +177,7 @@ func firstWord(args []string) string {
 }
 
 // wildNetwork judges a program whose name is not known.
-func (s *started) wildNetwork(name string) Certainty {
+func (s *started) wildNetwork(name string, wild map[string]bool) Certainty {
 	if s.suffix && isUnknown(name) {
 		return No
 	}
@@ -186,6 +187,19 @@ func (s *started) wildNetwork(name string) Certainty {
 		}
 		return No
 	}
+	may, known := wild[name]
+	if !known {
+		may = maySpeak(name)
+		wild[name] = may
+	}
+	if may {
+		return Suspected
+	}
+	return No
+}
+
+// maySpeak reports whether a name with wild parts may be one of speaks.
+func maySpeak(name string) bool {
 	g := compileGlob(name, false)
 	for i, c := range g {
 		switch c {
@@ -197,10 +211,10 @@ func (s *started) wildNetwork(name string) Certainty {
 	}
 	for program := range speaks.all() {
 		if g.match(program) {
-			return Suspected
+			return true
 		}
 	}
-	return No
+	return false
 }
 
 func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {

@@ -113,7 +113,10 @@ func (r *lineReader) lookup(name string, index syntax.ArithmExpr) (vals []value,
 		case "SHELL", "BASH":
 			return []value{{fields: []string{"/bin/sh"}}}, true
 		}
-		r.budget.asked = true
+		if r.asked == nil {
+			r.asked = map[string]bool{}
+		}
+		r.asked[name] = true
 		return nil, false
 	}
 	if name == "@" {
@@ -192,9 +195,13 @@ func (r *lineReader) assign(a *syntax.Assign) (texts []string) {
 
 // set gives a variable one more value.
 func (r *lineReader) set(name, text string, appends bool) {
+	if len(r.vars[name]) >= maxChoices {
+		return // one of them is any text
+	}
 	if appends {
 		for _, v := range r.vars[name] {
-			if !v.array {
+			if r.budget.work -= len(text); !v.array {
+				r.budget.work -= len(v.fields[0])
 				r.give(name, value{fields: []string{v.fields[0] + text}})
 			}
 		}

@@ -123,13 +123,8 @@ const (
 	plainNothing // 2>&1
 )
 
-// plainBytes are those that stand for themselves outside of quotes.
-var plainBytes = func() (set [256]bool) {
-	for c := range set {
-		set[c] = isWordByte(byte(c)) || strings.IndexByte("-./:,@%+", byte(c)) >= 0
-	}
-	return set
-}()
+// isPlainByte reports whether a byte stands for itself outside of quotes.
+func isPlainByte(c byte) bool { return isWordByte(c) || strings.IndexByte("-./:,@%+", c) >= 0 }
 
 func plainNext(text string, at int) plainToken {
 	for at < len(text) && text[at] == ' ' {
@@ -151,7 +146,7 @@ func plainNext(text string, at int) plainToken {
 	t := plainToken{kind: plainWordToken, from: at, to: at}
 	for ; t.to < len(text); t.to++ {
 		switch c := text[t.to]; {
-		case plainBytes[c]:
+		case isPlainByte(c):
 		case c == '=' && rest[0] == '-':
 			t.option = true
 		case c == '"' || c == '\'':

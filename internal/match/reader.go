@@ -25,25 +25,25 @@ type known struct {
 	budget    budget
 	home, cwd string
 	vars      variables
+	asked     map[string]bool // variables that were read before they had a value
 	functions map[string]bool
 	aliases   map[string]string
 }
 
 // budget bounds the work for one line.
 type budget struct {
-	bytes   int  // of text that may still be parsed
-	carried int  // commands that may still be carried by others
-	rests   int  // rests of commands that may still be taken down
-	work    int  // bytes of words that may still be joined
-	texts   int  // texts inside the line that may still be parsed
-	joints  int  // pipes, && and || that may still be followed
-	asked   bool // a variable was read that had no value so far
+	bytes   int // of text that may still be parsed
+	carried int // commands that may still be carried by others
+	rests   int // rests of commands that may still be taken down
+	work    int // bytes of words that may still be joined
+	texts   int // texts inside the line that may still be parsed
+	joints  int // pipes, && and || that may still be followed
 }
 
 // What is only mentioned leaves a part of the budget for what is run.
 const (
 	workForRuns  = 2 * maxLine
-	textsForRuns = 512
+	textsForRuns = 256
 )
 
 // charge takes the cost of reading words once off the budget, and reports
@@ -65,7 +65,7 @@ func (r *lineReader) charge(words []string) bool {
 func (r *lineReader) readLine(file *syntax.File, err error) *line {
 	text := r.line.text
 	r.whole(func() { r.top(text, file, err) })
-	if !r.budget.asked && len(r.aliases) == 0 && len(r.functions) == 0 {
+	if !r.givesLate() && len(r.aliases) == 0 && len(r.functions) == 0 {
 		return r.line
 	}
 	// A value may be used before the line gives it, in a loop or a function.
@@ -73,6 +73,16 @@ func (r *lineReader) readLine(file *syntax.File, err error) *line {
 	again.vars, again.functions, again.aliases = r.vars, r.functions, r.aliases
 	again.whole(func() { again.top(text, file, err) })
 	return again.line
+}
+
+// givesLate reports whether the line gives a variable a value behind a use.
+func (r *lineReader) givesLate() bool {
+	for name := range r.asked {
+		if r.vars[name] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // whole reads a line from beginning to end.
@@ -102,7 +112,7 @@ func newLineReader(text, cwd, home string) *lineReader {
 	}{dirs: [1]string{cwd}}
 	all.line.text, all.line.dirs, all.line.started = text, all.dirs[:], all.start[:0]
 	all.known.line, all.known.home, all.known.cwd = &all.line, home, cwd
-	all.known.budget = budget{bytes: maxLine, carried: 256, rests: 2048, work: 4 * maxLine, texts: 1024, joints: 4096}
+	all.known.budget = budget{bytes: maxLine, carried: 256, rests: 2048, work: 4 * maxLine, texts: 512, joints: 4096}
 	all.lineReader.known, all.lineReader.how = &all.known, does
 	return &all.lineReader
 }
@@ -142,7 +152,9 @@ func (r *lineReader) plain(text string) bool {
 			out = stream{}
 		}
 		r.substituted = nil
-		out = r.commandAs(one.words, one.text, out)
+		if r.charge(one.words) {
+			out = r.commandAs(one.words, one.text, out)
+		}
 	}
 	return true
 }

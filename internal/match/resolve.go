@@ -12,7 +12,7 @@ import (
 
 const (
 	// maxResolved bounds how many paths of one call are looked at for links.
-	maxResolved = 4096
+	maxResolved = 512
 	// maxPath is the longest path that a system opens.
 	maxPath = 4096
 )

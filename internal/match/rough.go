@@ -30,6 +30,8 @@ func (r *lineReader) rough(text string) {
 	}
 }
 
+var unquoteText = strings.NewReplacer(`\"`, `"`, `\'`, `'`, `\\`, `\`)
+
 // quotedParts returns what stands between quotes, and what the quotes inside
 // hold.
 func quotedParts(text string) []string {
@@ -53,7 +55,7 @@ func quotedParts(text string) []string {
 			continue // no closing quote: what follows may still have pairs
 		}
 		if len(parts) < maxFields {
-			parts = append(parts, strings.NewReplacer(`\"`, `"`, `\'`, `'`, `\\`, `\`).Replace(text[i+1:end]))
+			parts = append(parts, unquoteText.Replace(text[i+1:end]))
 		}
 		i = end
 	}

@@ -120,9 +120,18 @@ func (r *shellRule) mayTake(text string, dots bool) bool {
 	return r.whole.meets(text, dots) || r.bare != nil && r.bare.meets(text, dots)
 }
 
+// clipped returns as much of a text as an excerpt may show.
+func clipped(text string) string {
+	const most = 400
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "")
+	}
+	return text
+}
+
 // by says which part of a line matches.
 func by(part, via, whole string) string {
-	part = shown(part)
+	whole, part = clipped(whole), shown(clipped(part))
 	switch {
 	case part == whole && via == "":
 		return excerpt(part)
@@ -134,8 +143,12 @@ func by(part, via, whole string) string {
 	return "`" + plain(part) + "`, " + via + ", in `" + plain(whole) + "`"
 }
 
-// maxTried bounds the bytes of commands that one rule is held against.
-const maxTried = 1 << 22
+// maxTried bounds the bytes of commands that one rule is held against. A byte of
+// a command with wild parts counts for several.
+const (
+	maxTried = 1 << 21
+	wildCost = 16
+)
 
 // matchLine holds the pattern against each command that the line starts or may
 // start.
@@ -145,13 +158,15 @@ func (r *shellRule) matchLine(l *line, unless *Rules) Decision {
 		if s.how == mentioned {
 			return false
 		}
-		if tried += len(s.text); tried > maxTried {
+		if tried += len(s.text); !isPlain(s.text) {
+			tried += wildCost * len(s.text)
+		}
+		if tried > maxTried {
 			best = suspected(lineText(l.text) + " has too many commands to be judged, so it runs")
 			return true
 		}
-		d := r.matchStarted(l, s)
-		if d.Certainty > best.Certainty && !unless.lifts(s) {
-			best = d
+		if certainty := r.matchStarted(l, s); certainty > best.Certainty && !unless.lifts(s) {
+			best = Decision{true, certainty, by(s.text, s.via, l.text)}
 		}
 		return best.Certainty == Sure
 	}
@@ -177,7 +192,7 @@ func (r *shellRule) matchLine(l *line, unless *Rules) Decision {
 	return best
 }
 
-func (r *shellRule) matchStarted(l *line, s *started) Decision {
+func (r *shellRule) matchStarted(l *line, s *started) Certainty {
 	certainty := No
 	for _, text := range []string{s.text, s.full, lowered(s)} {
 		switch {
@@ -188,13 +203,10 @@ func (r *shellRule) matchStarted(l *line, s *started) Decision {
 			certainty = Suspected
 		}
 	}
-	if s.how == may && certainty == Sure {
-		certainty = Suspected
+	if s.how == may {
+		certainty = min(certainty, Suspected)
 	}
-	if certainty == No {
-		return Decision{}
-	}
-	return Decision{true, certainty, by(s.text, s.via, l.text)}
+	return certainty
 }
 
 // lowered returns the text with the program's name in lower case, "" if it is:

@@ -127,6 +127,8 @@ func listed(name string, args []string) []string {
 	return names
 }
 
+var withoutGlobs = strings.NewReplacer("\x01", "", "\x02", "")
+
 func echoed(args []string) stream {
 	escapes := false
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
@@ -134,7 +136,7 @@ func echoed(args []string) stream {
 		args = args[1:]
 	}
 	text := strings.Join(args, " ")
-	if !isPlain(strings.NewReplacer("\x01", "", "\x02", "").Replace(text)) {
+	if !isPlain(withoutGlobs.Replace(text)) {
 		return stream{present: true}
 	}
 	text = shown(text)

@@ -166,16 +166,16 @@ func pathGlob(p string) glob {
 }
 
 // takes reports whether an absolute path in lower case may be one of the
-// pattern's.
-func (p *placedPattern) takes(name string, dots bool) bool {
-	if isPlain(name) && !strings.Contains(name, p.key) {
+// pattern's. plain says that it has no wild parts.
+func (p *placedPattern) takes(name string, plain, dots bool) bool {
+	if plain && !strings.Contains(name, p.key) {
 		return false
 	}
 	if p.glob.meets(name, dots) {
 		return true
 	}
 	// A directory that may be of that name is too wild a guess.
-	return (isPlain(name) || p.dir != "") && p.below.meets(name, dots)
+	return (plain || p.dir != "") && p.below.meets(name, dots)
 }
 
 // named reports whether a name with wild parts says something of a pattern that

@@ -14,12 +14,18 @@ type touchSearch struct {
 	patterns []placedPattern
 	best     Decision
 	line     *line
-	wild     int // how many words with wild parts were looked at
+	places   int // how many paths were held against the patterns
+	wild     int // how many of them had wild parts
+	over     bool
 	seen     map[string]bool
 }
 
-// maxWild bounds how many words with wild parts are held against the patterns.
-const maxWild = 512
+// These bound how many paths are held against the patterns, and how many with
+// wild parts.
+const (
+	maxPlaces = 2000
+	maxWild   = 256
+)
 
 func (s *touchSearch) found(d Decision) {
 	if d.Certainty > s.best.Certainty {
@@ -27,7 +33,13 @@ func (s *touchSearch) found(d Decision) {
 	}
 }
 
-func (s *touchSearch) done() bool { return s.best.Certainty == Sure }
+// giveUp ends the search.
+func (s *touchSearch) giveUp(why string) {
+	s.over = true
+	s.found(suspected(lineText(s.line.text) + " " + why))
+}
+
+func (s *touchSearch) done() bool { return s.over || s.best.Certainty == Sure }
 
 // shell looks at what a shell line names.
 func (s *touchSearch) shell(l *line) {
@@ -135,12 +147,16 @@ func pathParts(w string) func(func(string) bool) {
 // place holds one absolute path against the patterns, as it is and through
 // links.
 func (s *touchSearch) place(name, word string, h how) {
+	if s.places++; s.places > maxPlaces {
+		s.giveUp("names too many paths to be judged")
+		return
+	}
 	given := name
 	name = strings.ToLower(throughProc(name, s.call.Cwd))
 	plain := isPlain(name)
 	if !plain {
 		if s.wild++; s.wild > maxWild {
-			s.found(suspected(lineText(s.line.text) + " has too many words that are not known"))
+			s.giveUp("has too many words that are not known")
 			return
 		}
 	}
@@ -149,7 +165,7 @@ func (s *touchSearch) place(name, word string, h how) {
 	}
 	to, ok := s.call.resolved(given)
 	if !ok {
-		s.found(suspected(lineText(s.line.text) + " names too many paths to be looked at"))
+		s.giveUp("names too many paths to be looked at")
 	}
 	if to != "" {
 		s.hold(strings.ToLower(to), to, word+" -> "+to, h, true)
@@ -162,7 +178,7 @@ func (s *touchSearch) hold(name, given, word string, h how, plain bool) bool {
 	dots := s.line.dots
 	for i := range s.patterns {
 		p := &s.patterns[i]
-		if p.not || !p.takes(name, dots) || s.excluded(name) {
+		if p.not || !p.takes(name, plain, dots) || s.excluded(name, plain) {
 			continue
 		}
 		named := plain || p.named(name)
@@ -185,9 +201,9 @@ func (s *touchSearch) hold(name, given, word string, h how, plain bool) bool {
 }
 
 // excluded reports whether a pattern behind ! takes all that a path may be.
-func (s *touchSearch) excluded(name string) bool {
+func (s *touchSearch) excluded(name string, plain bool) bool {
 	for i := range s.patterns {
-		if p := &s.patterns[i]; p.not && isPlain(name) && p.takes(name, false) {
+		if p := &s.patterns[i]; p.not && plain && p.takes(name, plain, false) {
 			return true
 		}
 	}
@@ -200,7 +216,7 @@ func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')
 // says enough of the name that it means: .env*, id_*, cred*.
 func tellsEnough(name string) bool {
 	last := lastPart(name)
-	known := strings.Trim(strings.NewReplacer("\x01", "", "\x02", "").Replace(last), "/")
+	known := strings.Trim(withoutGlobs.Replace(last), "/")
 	return !strings.ContainsAny(name, "\x03\x04") && len(known) >= 2
 }
 
@@ -216,7 +232,7 @@ func (s *touchSearch) exists(name string, p *placedPattern) bool {
 		return p.dir != ""
 	}
 	for _, entry := range entries {
-		if p.takes(strings.ToLower(dir+entry), s.line.dots) && (s.line.dots || entry[0] != '.') && !s.excluded(strings.ToLower(dir+entry)) {
+		if name := strings.ToLower(dir + entry); p.takes(name, true, s.line.dots) && (s.line.dots || entry[0] != '.') && !s.excluded(name, true) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -22,6 +23,7 @@ const maxValue = 4096
 
 // give takes down that a variable may have a value.
 func (k *known) give(name string, val value) {
+	k.budget.work -= 8 * len(k.vars[name]) // it is compared with them
 	if k.vars == nil {
 		k.vars = variables{}
 	}
@@ -37,11 +39,14 @@ func (v variables) add(name string, val value) {
 		}
 	}
 	if len(have) >= maxChoices {
+		if f := have[maxChoices-1].fields; len(f) == 1 && f[0] == wildWordsText {
+			return
+		}
 		v[name] = append(have[:maxChoices-1:maxChoices-1], value{fields: []string{wildWordsText}})
 		return
 	}
 	for _, h := range have {
-		if h.array == val.array && strings.Join(h.fields, "\x00") == strings.Join(val.fields, "\x00") {
+		if h.array == val.array && slices.Equal(h.fields, val.fields) {
 			return
 		}
 	}
@@ -52,42 +57,56 @@ func (v variables) add(name string, val value) {
 // still grow.
 type choice struct {
 	fields []string
-	cur    string
+	cur    []byte
 	open   bool
 }
 
 func (c *choice) text(s string) {
-	if len(s) == 1 && isUnknown(s) && strings.HasSuffix(c.cur, s) {
+	if len(s) == 1 && isUnknown(s) && len(c.cur) > 0 && c.cur[len(c.cur)-1] == s[0] {
 		return // two unknown parts are one
 	}
-	c.cur += s
+	c.cur = append(c.cur, s...)
 	c.open = true
 }
 
 func (c *choice) cut() {
 	if c.open {
-		c.fields = append(c.fields[:len(c.fields):len(c.fields)], c.cur)
-		c.cur, c.open = "", false
+		c.fields = append(c.fields, string(c.cur))
+		c.cur, c.open = c.cur[:0], false
+	}
+}
+
+// value adds what a variable or a substitution is.
+func (c *choice) value(v value, quoted bool, ifs string) {
+	for i, f := range v.fields {
+		if i > 0 {
+			c.cut()
+		}
+		if quoted {
+			c.text(f)
+		} else {
+			c.split(f, ifs)
+		}
 	}
 }
 
 // split adds a value that the shell splits at white space, or at what IFS is.
 func (c *choice) split(s, ifs string) {
-	for i := 0; i < len(s); i++ {
-		if strings.IndexByte(ifs, s[i]) >= 0 {
-			c.cut()
-			continue
+	for len(s) > 0 {
+		end := strings.IndexAny(s, ifs)
+		switch {
+		case end < 0:
+			c.text(globBytes.Replace(s))
+			return
+		case end > 0:
+			c.text(globBytes.Replace(s[:end]))
 		}
-		switch s[i] {
-		case '*':
-			c.text("\x01")
-		case '?':
-			c.text("\x02")
-		default:
-			c.text(s[i : i+1])
-		}
+		c.cut()
+		s = s[end+1:]
 	}
 }
+
+var globBytes = strings.NewReplacer("*", "\x01", "?", "\x02")
 
 // expansion reads what one word may become.
 type expansion struct {
@@ -106,6 +125,12 @@ func (r *lineReader) fields(w *syntax.Word) [][]string {
 	}
 	lists := [][]string{nil}
 	for _, one := range words {
+		if len(words) > 1 {
+			r.budget.work -= 256 // taking braces apart costs as much as a long word
+		}
+		if !r.charge(nil) {
+			break
+		}
 		e := expansion{r: r, choices: []choice{{}}}
 		e.parts(one.Parts, false, true)
 		lists = multiply(lists, e.done())
@@ -126,7 +151,7 @@ func (r *lineReader) one(w *syntax.Word) []string {
 	e.parts(w.Parts, false, false)
 	texts := make([]string, len(e.choices))
 	for i, c := range e.choices {
-		texts[i] = strings.Join(append(c.fields, c.cur), " ")
+		texts[i] = strings.Join(append(c.fields, string(c.cur)), " ")
 	}
 	return texts
 }
@@ -183,10 +208,7 @@ func (e *expansion) done() [][]string {
 
 func (e *expansion) parts(parts []syntax.WordPart, quoted, splits bool) {
 	for i, part := range parts {
-		for _, c := range e.choices {
-			e.r.budget.work -= len(c.cur) / 512 // it is copied with each part
-		}
-		if !e.r.charge(nil) {
+		if e.r.budget.work -= 8 * len(e.choices); !e.r.charge(nil) {
 			return
 		}
 		switch p := part.(type) {
@@ -229,26 +251,25 @@ func (e *expansion) each(f func(*choice)) {
 // values adds what a variable or a substitution may be.
 func (e *expansion) values(vals []value, quoted bool) {
 	if len(vals)*len(e.choices) > maxChoices {
-		vals = []value{{fields: []string{wildWordsText}}}
-		if len(e.choices) > 1 {
-			e.choices = e.choices[:1]
+		e.choices = []choice{{cur: []byte(wildWordsText), open: true}}
+		return
+	}
+	ifs := e.r.separators()
+	for _, v := range vals {
+		for range e.choices {
+			e.r.charge(v.fields)
 		}
 	}
-	var grown []choice
+	if len(vals) == 1 {
+		e.each(func(c *choice) { c.value(vals[0], quoted, ifs) })
+		return
+	}
+	grown := make([]choice, 0, len(vals)*len(e.choices))
 	for _, c := range e.choices {
 		for _, v := range vals {
-			one := c
-			one.fields = c.fields[:len(c.fields):len(c.fields)]
-			for i, f := range v.fields {
-				if i > 0 {
-					one.cut()
-				}
-				if quoted {
-					one.text(f)
-				} else {
-					one.split(f, e.r.separators())
-				}
-			}
+			e.r.budget.work -= len(c.cur) + len(c.fields)
+			one := choice{fields: slices.Clip(c.fields), cur: slices.Clone(c.cur), open: c.open}
+			one.value(v, quoted, ifs)
 			grown = append(grown, one)
 		}
 	}
@@ -349,6 +370,12 @@ func ansiC(s string) string {
 
 // bracesOf expands {a,b} and {1..3}; ok is false if there are too many words.
 func bracesOf(w *syntax.Word) (words []*syntax.Word, ok bool) {
+	if !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+		lit, ok := p.(*syntax.Lit)
+		return ok && strings.IndexByte(lit.Value, '{') >= 0
+	}) {
+		return []*syntax.Word{w}, true
+	}
 	split := &syntax.Word{Parts: w.Parts}
 	if !syntax.SplitBraces(split) {
 		return []*syntax.Word{w}, true

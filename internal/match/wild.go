@@ -57,7 +57,7 @@ func (g glob) meets(s string, dots bool) bool {
 	for len(p.todo) > 0 {
 		at := p.todo[len(p.todo)-1]
 		p.todo = p.todo[:len(p.todo)-1]
-		if at[0] == len(g) && at[1] == len(s) {
+		if at[0] == len(g) && at[1] == len(s) || at[0] == len(g)-1 && g[at[0]] == anyText {
 			return true
 		}
 		p.step(at[0], at[1])
