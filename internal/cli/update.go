@@ -214,13 +214,14 @@ func (a *app) removeCommand() *cobra.Command {
 		Use:   "remove NAME…",
 		Short: "Remove hooks that were added",
 		Long: "Removes what 'tenterhook add' brought. Files that you put beside a hook's own stay, and are\n" +
-			"named. A hook that was edited is refused: --force removes the folder with all that is in it.",
+			"named. A hook that was edited, or that was not added, is refused: --force removes the folder\n" +
+			"with all that is in it.",
 		Example:           "  tenterhook remove guard\n  tenterhook remove guard --dir ./hooks --force",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAdded,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.remove(args, force) },
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "remove edited hooks too, and whatever lies in their folders")
+	cmd.Flags().BoolVar(&force, "force", false, "remove edited hooks and others too, and whatever lies in their folders")
 	return cmd
 }
 
@@ -231,16 +232,18 @@ type removal struct {
 }
 
 func (a *app) remove(names []string, force bool) error {
-	dir, _, err := a.added(names)
+	dir, _, err := a.added(nil)
 	if err != nil {
 		return err
 	}
 	var removed []removal
 	err = source.Change(dir, a.stateDir(), func(p *source.Place) error {
-		for _, name := range names {
-			if _, ok := p.Lock[name]; !ok {
+		for _, name := range names { // all of them are known before any is removed
+			if _, ok := p.Lock[name]; !ok && !(force && p.Holds(name)) {
 				return notAdded(name, dir, p.Lock)
 			}
+		}
+		for _, name := range names {
 			stays, err := p.Remove(name, force)
 			if err != nil {
 				return editedRemedy(err)

@@ -23,15 +23,18 @@ func openArchive(name string) (*tree, error) {
 		return nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxArchive { // a zip file's list is read as a whole
+		return nil, fmt.Errorf("it is larger than %d MiB", maxArchive>>20)
+	}
 	b := bufio.NewReader(f)
 	magic, _ := b.Peek(262)
 	a := &archive{tree: newTree()}
 	switch {
 	case bytes.HasPrefix(magic, []byte("PK")):
-		info, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
 		return a.tree, a.zip(f, info.Size())
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)

@@ -252,6 +252,15 @@ func swap(made, dir string) error {
 	return nil
 }
 
+// Holds reports whether there is a hook folder of that name, wherever it came from.
+func (p *Place) Holds(name string) bool {
+	if !hookName.MatchString(name) {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(p.Dir, name, manifestName))
+	return err == nil && info.Mode().IsRegular()
+}
+
 // Remove removes what Add brought. It returns what stays: files that somebody else
 // put into the folder. Edits are an [*EditedError], unless force gives them up;
 // then nothing stays.

@@ -105,6 +105,7 @@ func get(t *testing.T, text string) (*source.Fetched, error) {
 }
 
 func TestHostileArchivesAreRefused(t *testing.T) {
+	t.Parallel()
 	good := item{name: "guard/HOOK.md", text: manifest}
 	link := func(name, target string) item { return item{name: name, text: target, mode: fs.ModeSymlink} }
 	for name, test := range map[string]struct {
@@ -151,6 +152,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 }
 
 func TestBombsAreRefused(t *testing.T) {
+	t.Parallel()
 	zeros := strings.Repeat("\x00", 17<<20)
 	var many []item
 	for i := range 20_001 {
@@ -168,6 +170,13 @@ func TestBombsAreRefused(t *testing.T) {
 				t.Errorf("%s: got %v, want %q", filepath.Base(path), err, want)
 			}
 		}
+	}
+	large := filepath.Join(t.TempDir(), "large.zip")
+	if err := errors.Join(os.WriteFile(large, []byte("PK\x03\x04"), 0o644), os.Truncate(large, 65<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := get(t, large); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+		t.Error(err)
 	}
 	for name, data := range map[string][]byte{"cut short": {0x1f, 0x8b, 8, 0}, "no archive": []byte("hello"), "empty": {}, "cut zip": []byte("PK\x03\x04")} {
 		if _, err := get(t, save(t, "x.tar.gz", data)); err == nil {

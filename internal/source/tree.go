@@ -21,6 +21,7 @@ import (
 const (
 	maxEntries = 20_000   // files, folders and links of an archive or of all hooks
 	maxTotal   = 64 << 20 // bytes of an archive's files, or of all hooks
+	maxArchive = 64 << 20 // bytes of an archive as it is
 	maxFile    = 16 << 20 // bytes of one file of a hook
 	maxHooks   = 200
 	maxPath    = 512 // bytes of a name

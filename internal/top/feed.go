@@ -7,8 +7,9 @@ import (
 	"github.com/tenterhook/tenterhook/journal"
 )
 
-// Feed is where the view gets its news. Its functions are called one at a time,
-// from another goroutine than the view's.
+// Feed is where the view gets its news. News, Stats, Breakers and Off are called
+// one at a time, Run and Disable at any time, all from other goroutines than the
+// view's.
 type Feed struct {
 	// News returns the results that came since it was asked last, the oldest
 	// first; the first time the newest that there are.
