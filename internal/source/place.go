@@ -254,7 +254,7 @@ func swap(made, dir string) error {
 
 // Holds reports whether there is a hook folder of that name, wherever it came from.
 func (p *Place) Holds(name string) bool {
-	if !hookName.MatchString(name) {
+	if !hookName().MatchString(name) {
 		return false
 	}
 	info, err := os.Lstat(filepath.Join(p.Dir, name, manifestName))
