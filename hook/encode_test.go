@@ -56,6 +56,15 @@ func TestEncodeWritesRawValuesAsTheyCame(t *testing.T) {
 	}
 }
 
+func TestLineBreaksAroundARawValueAreRemoved(t *testing.T) {
+	for _, raw := range []string{"\n1", "\r1", "1\n", "1\r", "\r\n{\"a\":1}\n", "[\r1]"} {
+		data, err := hook.Encode(hook.PreToolUse{ToolName: "x", ToolInput: json.RawMessage(raw)}, hook.Base{})
+		if err != nil || bytes.ContainsAny(data, "\r\n") || !json.Valid(data) {
+			t.Errorf("%q: %q, %v", raw, data, err)
+		}
+	}
+}
+
 // Encode writes what encoding/json writes of the same fields.
 func TestEncodeAgreesWithEncodingJSON(t *testing.T) {
 	index := 3

@@ -11,6 +11,9 @@ import (
 )
 
 func TestBoundsAreExact(t *testing.T) {
+	if trust.MaxFiles != 4096 || trust.MaxBytes != 64<<20 {
+		t.Errorf("%d files of %d bytes", trust.MaxFiles, trust.MaxBytes)
+	}
 	for name, test := range map[string]struct {
 		make func(w *workspace, s *trust.Subject)
 		code string
@@ -99,10 +102,11 @@ func TestTextOfASealIsWhatWasSealed(t *testing.T) {
 	w.write("fits", strings.Repeat("a", most), 0o644)
 	w.write("large", strings.Repeat("b", most+1), 0o644)
 	w.write("/tools/run.sh", "outside", 0o644)
+	w.write("/first.sh", "another", 0o644)
 	w.write("gone", "gone", 0o644)
 	w.link("run.sh", "alias")
 	s := w.subject()
-	s.Files = []string{w.path("/tools/run.sh"), w.path("/none")}
+	s.Files = []string{w.path("/first.sh"), w.path("/tools/run.sh"), w.path("/none")}
 	sealed := seal(t, s)
 	w.remove("gone")
 	w.write("HOOK.md", "another", 0o644)
@@ -113,7 +117,7 @@ func TestTextOfASealIsWhatWasSealed(t *testing.T) {
 			got[f.Name] = fmt.Sprintf("%.8s %d", text, len(text))
 		}
 	}
-	for name, want := range map[string]string{"fits": fmt.Sprintf("aaaaaaaa %d", most), "run.sh": "#!/bin/s 19", "tools/run.sh": "outside 7", "large": "", "gone": "", "HOOK.md": "", "alias": "", "none": ""} {
+	for name, want := range map[string]string{"fits": fmt.Sprintf("aaaaaaaa %d", most), "run.sh": "#!/bin/s 19", "tools/run.sh": "outside 7", "first.sh": "another 7", "large": "", "gone": "", "HOOK.md": "", "alias": "", "none": ""} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}

@@ -31,6 +31,28 @@ func TestEveryFieldThatDecidesIsBound(t *testing.T) {
 	}
 }
 
+// What is not declared is no part of a definition: approvals outlive fields that
+// are added.
+func TestWhatIsNotDeclaredIsNotBound(t *testing.T) {
+	for want, h := range map[string]*hook.Hook{
+		`[{"events":["Stop"],"type":"http"}]`:                               {Event: hook.EventStop, Kind: hook.KindHTTP, OnFailure: hook.FailureContinue, Protocol: hook.ProtocolClaude},
+		`[{"events":["Stop"],"type":"command","command":"a"}]`:              {Event: hook.EventStop, Kind: hook.KindCommand, Command: &hook.Command{Line: "a"}, Env: map[string]string{}},
+		`[{"events":["Stop"],"type":"command","command":"a","args":[]}]`:    {Event: hook.EventStop, Kind: hook.KindCommand, Command: &hook.Command{Line: "a", Args: []string{}}},
+		`[{"events":["Stop"],"type":"http","breaker":{"failures":-1}}]`:     {Event: hook.EventStop, Kind: hook.KindHTTP, Breaker: hook.BreakerSettings{Failures: -1}},
+		`[{"events":["Stop"],"type":"http","breaker":{"cooldown":"1ns"}}]`:  {Event: hook.EventStop, Kind: hook.KindHTTP, Breaker: hook.BreakerSettings{Cooldown: 1}},
+		`[{"events":["Stop"],"type":"http","timeout":"-1ns"}]`:              {Event: hook.EventStop, Kind: hook.KindHTTP, Timeout: -1},
+		`[{"events":["Stop"],"type":"http","requires":{"any_bins":["a"]}}]`: {Event: hook.EventStop, Kind: hook.KindHTTP, Requires: hook.Requires{AnyBins: []string{"a"}}},
+	} {
+		if got := string(define(t, h)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	stop, setup := &hook.Hook{Event: hook.EventStop, Kind: hook.KindHTTP}, &hook.Hook{Event: hook.EventSetup, Kind: hook.KindHTTP}
+	if got := string(define(t, stop, setup)); got != `[{"events":["Setup","Stop"],"type":"http"}]` {
+		t.Errorf("events that differ in nothing else: %s", got)
+	}
+}
+
 // leaves are the paths of a struct's fields that are no structs.
 func leaves(typ reflect.Type, prefix string) []string {
 	var paths []string
