@@ -3,8 +3,11 @@
 package daemon_test
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -82,13 +85,33 @@ command = "wc -c >&2; exit 2"
 	}
 }
 
+// stop stops a process, and waits until each of its threads stands still: one that runs on takes another call.
+func stop(t *testing.T, pid int) {
+	t.Helper()
+	_ = syscall.Kill(pid, syscall.SIGSTOP)
+	if runtime.GOOS != "linux" {
+		time.Sleep(time.Second)
+		return
+	}
+	until(t, "the process stands still", func() bool {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, thread := range threads {
+			stat, _ := os.ReadFile(thread)
+			if fields := strings.Fields(string(stat[max(0, bytes.LastIndexByte(stat, ')')):])); len(fields) > 1 && fields[1] != "T" {
+				return false
+			}
+		}
+		return len(threads) > 0
+	})
+}
+
 func TestAKilledDaemonIsReplaced(t *testing.T) {
 	u := newUser(t, guard)
 	u.wantDenied(u.claude("PreToolUse", u.shell("rm x")), "not here")
 	for what, harm := range map[string]func(*daemon.Status){
 		"killed":             func(s *daemon.Status) { _ = syscall.Kill(s.PID, syscall.SIGKILL) },
 		"without its socket": func(s *daemon.Status) { _ = os.Remove(s.Socket) },
-		"stopped":            func(s *daemon.Status) { _ = syscall.Kill(s.PID, syscall.SIGSTOP) },
+		"stopped":            func(s *daemon.Status) { stop(t, s.PID) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			before := u.daemon()
