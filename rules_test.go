@@ -71,10 +71,52 @@ func TestRuleDeniesWithoutEnvironmentShellOrDescriptors(t *testing.T) {
 				t.Skip("the limit counts threads on Linux alone")
 			}
 			cmd := exec.Command("/bin/sh", "-c", line, program, dir, workspace)
-			cmd.Dir, cmd.Env = workspace, []string{"PATH=", "TMPDIR=/nonexistent"}
+			cmd.Dir, cmd.Env = workspace, []string{"TMPDIR=/nonexistent"} // and no PATH
 			out, _ := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "Pushes go through review.") {
 				t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), out)
+			}
+		})
+	}
+}
+
+// Without a shell on the machine and with a folder for temporary files that
+// nobody may write, a command hook fails. A rule denies.
+func TestRuleDeniesWhereNoShellIsAndNothingMayBeWritten(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("takes the shell away in a mount namespace")
+	}
+	bin, dir, workspace, command := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	if err := built.Into(bin, "cmd/tenterhook"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "push", "HOOK.md"), pushRule)
+	put(t, filepath.Join(command, "shell", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"echo a; exit 2\"\n+++\n")
+	for name, change := range map[string]string{
+		"no shell":           `mount --bind /dev/null "$(readlink -f /bin/sh)"`,
+		"/tmp is read-only":  `mount --rbind /tmp /tmp && mount -o remount,bind,ro /tmp && ! (: >/tmp/tenterhook-test) 2>/dev/null`,
+		"no shell, no /proc": `mount -t tmpfs none /proc && mount --bind /dev/null "$(readlink -f /bin/sh)"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := func(hooks string) (int, string) {
+				line := change + ` || exit 77; exec "$0" run PreToolUse --dir "$1" --workspace "$2" --tool Bash --input '{"command":"git push"}'`
+				cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "/bin/sh", "-c", line, filepath.Join(bin, "tenterhook"), hooks, workspace)
+				cmd.Dir = workspace
+				out, _ := cmd.CombinedOutput()
+				return cmd.ProcessState.ExitCode(), string(out)
+			}
+			if exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").Run() != nil {
+				t.Skip("this machine lets nobody make a mount namespace")
+			}
+			code, out := run(dir)
+			if code == 77 {
+				t.Skipf("cannot change the machine: %s", out)
+			}
+			if code != 2 || !strings.Contains(out, "Pushes go through review.") {
+				t.Errorf("exit code %d: %s", code, out)
+			}
+			if code, out := run(command); strings.HasPrefix(name, "no shell") && code == 2 {
+				t.Errorf("a command hook still has its shell: %s", out)
 			}
 		})
 	}
