@@ -44,6 +44,8 @@ func (r *lineReader) starts(words []string, at int, in stream) {
 		r.carry(carrier, args, in, runBy(name))
 	case isShell(name):
 		r.shell(args, in, runBy(name))
+	case builders.has(name):
+		r.build(name, words, at)
 	case isInert(name, args):
 		if len(args) > 0 {
 			r, via := r.saying(sayers.has(name) || patterns.has(name)), "in the words of "+plain(name)
@@ -67,6 +69,11 @@ func (r *lineReader) handed(words []string, at int, in stream) {
 	via := "perhaps run by " + plain(shown(baseName(words[0])))
 	r.suffixes(words, at, may, via)
 	r.texts(words[1:], may, via)
+	if name := programName(words[0]); name == "sed" || name == "gsed" {
+		for _, w := range words[1:] { // s/a/command/e runs what it makes
+			r.texts(strings.FieldsFunc(w, func(c rune) bool { return strings.ContainsRune("/|,#:;@~", c) }), may, via)
+		}
+	}
 	if in.known {
 		r.text(in.text, may, via)
 	}

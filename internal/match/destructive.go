@@ -3,7 +3,6 @@ package match
 import (
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Destructive reports whether the call would lose what nobody can restore: a
@@ -121,7 +120,7 @@ func (d *destruction) judge() {
 }
 
 // looked are the programs whose words are looked at one by one.
-var looked = wordSet(`rm grm srm find gfind bfs chmod chown chgrp chattr setfacl mv cp tee shred truncate install ln sponge unlink rmdir
+var looked = wordSet(`rm grm srm find gfind bfs chmod chown chgrp chattr setfacl mv cp tee shred truncate install ln sponge unlink rmdir rename prename
 	dd dcfldd ddrescue rsync git kill pkill killall diskutil sqlite3 sqlite duckdb bq`)
 
 func judges(name string) bool {
@@ -139,7 +138,7 @@ func (d *destruction) command() {
 		d.find(args)
 	case "chmod", "chown", "chgrp", "chattr", "setfacl":
 		d.mode(name, args)
-	case "mv", "cp", "tee", "shred", "truncate", "install", "ln", "sponge", "unlink", "rmdir":
+	case "mv", "cp", "tee", "shred", "truncate", "install", "ln", "sponge", "unlink", "rmdir", "rename", "prename":
 		d.overwrite(name, args)
 	case "dd", "dcfldd", "ddrescue":
 		d.copyDisk(name, args)
@@ -312,109 +311,24 @@ func (d *destruction) overwrite(name string, args []string) {
 			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(w)))
 		case name == "mv" && i < last && p.harm == fatal && (p.kind == ofSystem || p.kind == ofHome):
 			d.verdict(fatal, "would move away "+describe(w, p))
-		case name == "mv" && i < last && p.harm == doubtful && p.kind == ofHome && slices.Contains(args, "/dev/null"):
+		case name == "mv" && i < last && p.harm == doubtful && (p.kind == ofSystem || slices.Contains(args, "/dev/null")),
+			(name == "rename" || name == "prename") && p.harm > harmless && p.kind != ofHere:
 			d.verdict(doubtful, "would move away "+describe(w, p))
 		case name == "shred" && (p.harm > harmless || recursive):
 			d.verdict(doubtful, "would destroy "+describe(w, p))
-		case target && name != "rmdir" && isPlain(w) && p.system && !(name == "install" || name == "cp" && strings.HasSuffix(w, "/")):
+		case target && name != "rmdir" && isPlain(w) && p.system && !(name == "install" && !slices.Contains(args, "/dev/null") || name == "cp" && strings.HasSuffix(w, "/")):
 			d.verdict(doubtful, "would overwrite a file of the system")
 		}
-	}
-}
-
-// copyDisk judges dd.
-func (d *destruction) copyDisk(name string, args []string) {
-	for i, w := range args {
-		target, ok := strings.CutPrefix(w, "of=")
-		if name == "ddrescue" && i == 1 {
-			target, ok = w, true
-		}
-		switch {
-		case !ok:
-			if isUnknown(w) && name == "dd" {
-				d.verdict(doubtful, "writes to a place that only the shell knows")
-			}
-		case isDisk(target):
-			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(target)))
-		case strings.ContainsAny(target, "\x03\x04"):
-			d.verdict(doubtful, "writes to a place that only the shell knows")
-		case d.danger(target).system:
-			d.verdict(doubtful, "would overwrite a file of the system")
-		}
-	}
-}
-
-// mirror judges rsync --delete.
-func (d *destruction) mirror(args []string) {
-	deletes := slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "--del") || w == "--remove-source-files" })
-	if !deletes || len(args) == 0 {
-		return
-	}
-	w := args[len(args)-1]
-	p := d.danger(w)
-	if p.kind == ofHere {
-		p.harm = doubtful
-	}
-	d.verdict(p.harm, "would delete in "+describe(w, p))
-}
-
-// erasers are programs that erase what they are pointed at.
-var erasers = wordSet("mke2fs mkswap wipefs blkdiscard sgdisk sfdisk hdparm nvme cryptsetup mdadm vgremove lvremove pvremove zpool zfs btrfs parted fdisk gdisk cfdisk badblocks scrub nwipe sg_format format")
-
-var eraserGlobs = sync.OnceValue(func() (globs []glob) {
-	for name := range erasers.all() {
-		globs = append(globs, compileGlob(name, false))
-	}
-	return globs
-})
-
-func (d *destruction) erase(name string, args []string) {
-	disk := slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "/dev/") || strings.HasPrefix(w, "//dev/") })
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(args, func(w string) bool {
-			return slices.ContainsFunc(words, func(verb string) bool { return strings.HasPrefix(strings.ToLower(w), verb) })
-		})
-	}
-	switch name {
-	case "zpool", "zfs", "btrfs":
-		if has("destroy", "labelclear", "delete") {
-			d.verdict(doubtful, "destroys a file system")
-		}
-		return
-	case "vgremove", "lvremove", "pvremove":
-		d.verdict(doubtful, "removes a volume")
-		return
-	case "parted", "fdisk", "gdisk", "cfdisk", "sfdisk", "sgdisk":
-		if disk && !has("-l", "--list", "print", "-p", "--dump", "-d", "--print") {
-			d.verdict(doubtful, "changes a disk's partitions")
-		}
-		if disk && has("--zap", "-z", "mklabel", "--delete", "--wipe", "rm") {
-			d.verdict(fatal, "erases a disk's partitions")
-		}
-		return
-	case "hdparm", "nvme", "cryptsetup", "mdadm", "badblocks":
-		if has("--security-erase", "--trim", "format", "sanitize", "luksformat", "erase", "lukserase", "--zero-superblock", "-w") {
-			d.verdict(fatal, "erases what is on the disk")
-		}
-		return
-	case "wipefs":
-		if !has("-a", "--all", "-f", "-o", "--force") {
-			return
-		}
-	}
-	switch {
-	case disk:
-		d.verdict(fatal, "erases what is on the disk that it is pointed at")
-	case slices.ContainsFunc(args, isUnknown):
-		d.verdict(doubtful, "erases what is on the disk that it is pointed at")
 	}
 }
 
 // kill judges signals to every process.
 func (d *destruction) kill(name string, args []string) {
 	signal := false
-	for _, w := range args {
+	for i, w := range args {
 		switch {
+		case name != "kill" && isOption(w) && i+1 < len(args) && (strings.HasSuffix(w, "u") || strings.HasSuffix(w, "U") || w == "--uid" || w == "--euid" || w == "--user"):
+			d.verdict(doubtful, "ends every process of a user")
 		case name == "kill" && signal && (w == "-1" || w == "1"), name == "killall5":
 			d.verdict(fatal, "ends every process")
 		case (name == "pkill" || name == "killall") && (w == "." || w == ".*" || w == "" || w == "init" || w == "systemd" || w == "launchd"):
@@ -427,7 +341,7 @@ func (d *destruction) kill(name string, args []string) {
 }
 
 // deletingCode are parts of code that delete.
-var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "deletedirectory", "file_util.rm", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
+var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "deletedirectory", "file_util.rm", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "format c:", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
 
 // code judges code that an interpreter is given.
 func (d *destruction) code(name string, args []string) {

@@ -140,6 +140,7 @@ var losing = map[string][]string{
 	"gh": {"repo delete", "release delete", "secret delete", "api -X DELETE", "api --method DELETE"}, "glab": {"repo delete"},
 	"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
 	"systemctl": {"poweroff", "reboot", "halt", "isolate", "mask", "disable", "kexec"}, "iptables": {"-F", "--flush", "-X"}, "nft": {"flush ruleset"}, "ufw": {"disable", "reset"},
+	"passwd": {"-d", "--delete", "-l", "--lock"}, "usermod": {"-L", "--lock"}, "rpm": {"-e", "--erase"}, "apk": {"del"}, "zypper": {"remove", "rm"}, "emerge": {"-C", "--unmerge"},
 	"dropdb": {""}, "dropuser": {""}, "mysqladmin": {"drop"}, "rabbitmqctl": {"reset", "force_reset", "delete_queue", "delete_vhost"}, "etcdctl": {"del"},
 	"apt": {"purge", "autoremove"}, "apt-get": {"purge"}, "dpkg": {"--purge", "-P"}, "pacman": {"-Rns", "-Rdd"}, "yum": {"remove"}, "dnf": {"remove"},
 	"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "svn": {"delete http"}, "launchctl": {"unload", "bootout"},

@@ -68,7 +68,7 @@ func (r *lineReader) gitConfig(setting string) {
 		r.text("git "+val, does, "through a git alias")
 		return
 	}
-	for _, end := range []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack"} {
+	for _, end := range []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "external", "difffilter", "hook", "path", "browser", "vcs", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack"} {
 		if strings.HasSuffix(key, end) {
 			r.text(val, may, "through the git setting "+plain(key))
 			return

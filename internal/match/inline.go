@@ -57,7 +57,13 @@ func (r *lineReader) subscript(texts ...string) {
 // declaration reads export, declare, local and their like.
 func (r *lineReader) declaration(c *syntax.DeclClause) {
 	words := []string{c.Variant.Value}
+	refers := c.Variant.Value == "nameref" || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool {
+		return a.Name == nil && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "n")
+	})
 	for _, a := range c.Args {
+		if refers && a.Name != nil { // declare -n a=b: what a is, b says
+			r.forget(a.Name.Value)
+		}
 		switch {
 		case a.Name == nil:
 			words = append(words, r.one(a.Value)[0])

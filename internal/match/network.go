@@ -76,10 +76,12 @@ var (
 		fetch firefox flyctl ftp gcloud gh glab google-chrome gsutil helm heroku host http https httpie kubectl lftp links lynx mail mailx
 		mosh msmtp mtr mutt nc ncat net netcat netlify ngrok nmap nslookup pftp ping ping6 rclone rdesktop rsh rlogin s3cmd scp
 		sendmail sftp smbclient snap socat ssh ssh-copy-id ssh-keyscan sshfs sshpass svn swaks tailscale tcpdump telnet tftp tnftp traceroute tracepath
-		twine vercel vncviewer w3m websocat wget wget2 whois wrangler wscat xh youtube-dl yt-dlp zmap`)
+		twine autossh croc finger grpcurl iperf3 iwr irm invoke-webrequest invoke-restmethod kafkacat kcat magic-wormhole masscan mosquitto_pub mosquitto_sub nix-env nix-shell openvpn wg-quick wormhole
+		ab azcopy bore chisel curlftpfs davfs2 delv fping frpc gobuster hey hping3 httperf hydra kdig ldapmodify nats ncftp nikto nuclei oci plink pscp psftp pssh pdsh rpcinfo rtorrent s3fs s5cmd showmount siege smbget snmpget snmpwalk sqlmap stunnel tcping transmission-cli wrk xfreerdp zerotier-cli ntpdate sntp
+		vercel vncviewer w3m websocat wget wget2 whois wrangler wscat xh youtube-dl yt-dlp zmap`)
 	// wordsToo are names that are words as well: behind an unknown program they
 	// say nothing.
-	wordsToo = wordSet("fetch host http https links mail net go git snap open az")
+	wordsToo = wordSet("fetch host http https links mail net go git snap open az bore chisel fetch finger hey hydra irm nats oci q siege wormhole")
 	// speaksFor are programs that speak to the network for some subcommands.
 	speaksFor = map[string]*wordList{
 		"apk": wordSet("add update upgrade fetch"), "apt": installs, "apt-get": installs, "aptitude": installs,
@@ -98,15 +100,17 @@ var (
 		"podman": wordSet("pull push login build run search"), "poetry": wordSet("install add update publish lock self"), "rustup": wordSet("update install toolchain target component self default"),
 		"skopeo": wordSet("copy inspect sync"), "terraform": wordSet("init apply plan destroy login get import refresh"), "uv": wordSet("add sync pip tool lock publish run"),
 		"vagrant": wordSet("up box init"), "yarn": wordSet("install add up upgrade publish dlx npm create audit global outdated"), "yum": installs, "zypper": installs,
+		"getent": wordSet("hosts ahosts ahostsv4 ahostsv6"), "gpg": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --locate-keys --locate-external-keys --fetch-keys"), "gpg2": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --fetch-keys"),
+		"adb": wordSet("connect"), "doctl": wordSet("compute auth apps databases kubernetes registry projects"),
 		"docker-compose": wordSet("pull push build up"), "nix": wordSet("build run shell develop flake profile"), "deno": wordSet("add install cache upgrade publish"),
 	}
 	installs = wordSet("install update upgrade dist-upgrade full-upgrade download source build-dep makecache check-update distro-sync reinstall refresh in up dup")
 	// languages are interpreters, whose code may open a connection.
-	languages = []string{"python", "perl", "ruby", "node", "nodejs", "php", "lua", "deno", "bun", "osascript", "tclsh", "awk", "gawk", "mawk", "pwsh", "powershell", "java", "jshell", "groovy", "r", "rscript", "julia", "elixir", "ghci", "swift", "go", "ts-node", "tsx"}
+	languages = []string{"python", "perl", "ruby", "node", "nodejs", "php", "lua", "deno", "bun", "osascript", "tclsh", "awk", "gawk", "mawk", "cmd", "pwsh", "powershell", "java", "jshell", "groovy", "r", "rscript", "julia", "elixir", "ghci", "swift", "go", "ts-node", "tsx"}
 	// netCode are parts of code that opens one.
 	netCode = []string{"urllib", "requests", "http.client", "httplib", "httpx", "aiohttp", "socket", "fetch(", "axios", "net/http", "lwp", "net::", "open-uri",
 		"xmlhttprequest", "smtplib", "ftplib", "http.get", "https.get", "require('http", `require("http`, "'net'", `"net"`, "node:http", "node:net", "'https'", `"https"`, "http.server", "http::tiny", "telnetlib", "paramiko",
-		"webclient", "invoke-webrequest", "invoke-restmethod", "file_get_contents('http", `file_get_contents("http`, "curl_", "fsockopen", "tcpsocket", "/inet/", "urlopen", "dgram", "websocket", "xmlrpc", "nntplib", "poplib", "imaplib", "ssl.", "http.request", "https.request", "tls.connect", "urlretrieve"}
+		"webclient", "invoke-webrequest", "invoke-restmethod", "iwr ", "irm ", "file_get_contents('http", `file_get_contents("http`, "curl_", "fsockopen", "tcpsocket", "/inet/", "urlopen", "dgram", "websocket", "xmlrpc", "nntplib", "poplib", "imaplib", "ssl.", "http.request", "https.request", "tls.connect", "urlretrieve"}
 	// urlSchemes begin addresses on the network.
 	urlSchemes = []string{"http://", "https://", "ftp://", "ftps://", "sftp://", "ssh://", "ws://", "wss://", "git://", "rsync://", "tcp://", "udp://", "smb://", "ldap://", "telnet://", "s3://", "gs://", "smtp://", "imap://", "mqtt://", "redis://", "postgres://", "postgresql://", "mysql://", "mongodb://"}
 )
@@ -115,7 +119,7 @@ var (
 // keeps which names with wild parts may be of a program that does.
 func (s *started) network(wild map[string]bool) Certainty {
 	name, args := s.program(), s.args()
-	if slices.ContainsFunc(s.words, opensSocket) && !inert.has(name) {
+	if slices.ContainsFunc(s.words, opensSocket) && !inert.has(name) && !builders.has(name) {
 		return Sure
 	}
 	switch {
@@ -136,6 +140,9 @@ func (s *started) network(wild map[string]bool) Certainty {
 			return No
 		}
 		return Sure
+	case name == "mount" && slices.ContainsFunc(args, isRemoteMount), (name == "deno" || name == "bun") && slices.ContainsFunc(args, hasURL),
+		(name == "restic" || name == "borg" || name == "duplicity") && slices.ContainsFunc(args, isRemoteRepository):
+		return Sure
 	case name == "npx" || name == "uvx" || name == "bunx" || name == "pnpx": // unless it is installed here
 		return Suspected
 	}
@@ -148,7 +155,7 @@ func (s *started) network(wild map[string]bool) Certainty {
 	if databases.has(name) {
 		return s.databaseNetwork()
 	}
-	if s.suffix || inert.has(name) || namesOnly.has(name) || patterns.has(name) {
+	if s.suffix || inert.has(name) || builders.has(name) || namesOnly.has(name) || patterns.has(name) {
 		return No
 	}
 	for _, w := range args {
@@ -157,6 +164,16 @@ func (s *started) network(wild map[string]bool) Certainty {
 		}
 	}
 	return No
+}
+
+// isRemoteMount recognises a file system of another machine, by its kind or its name.
+func isRemoteMount(w string) bool {
+	return slices.Contains([]string{"nfs", "nfs4", "cifs", "smbfs", "smb3", "davfs", "ceph", "glusterfs", "fuse.sshfs"}, w) || strings.Contains(w, ":/") || strings.HasPrefix(w, "//")
+}
+
+// isRemoteRepository recognises where a backup goes: sftp:host:/dir, s3:…, host:dir.
+func isRemoteRepository(w string) bool {
+	return strings.Contains(strings.TrimPrefix(w, "-"), ":") && !strings.HasPrefix(w, "/") && !strings.HasPrefix(w, ".")
 }
 
 // staysFor are subcommands for which a program of speaks stays here.

@@ -3,7 +3,6 @@ package match
 import (
 	"slices"
 	"strings"
-	"sync"
 )
 
 // carrier is how a program takes the command that it runs.
@@ -79,77 +78,8 @@ func isShell(name string) bool {
 	return slices.Contains([]string{"ash", "bash", "dash", "fish", "ksh", "ksh93", "mksh", "oksh", "rbash", "sh", "yash", "zsh"}, name)
 }
 
-// inert are programs that run none of their words.
-var inert = wordSet(`
-	: [ alias apropos arch b2sum base32 base64 basename bg bind break cal cat cd chattr chgrp chmod chown cksum clear cmp
-	column comm continue cp csplit cut date declare df diff dir dirname dirs dmesg du echo egrep enable exit expand expr
-	export factor false fg fgrep file fmt fold free getconf getfacl grep groups hash head help hexdump hostid hostname id info
-	install jobs join jq kill last let ln local logname ls lsattr lsblk lscpu lsof mcookie md5sum mkdir mkfifo
-	mknod mktemp mv nl nproc numfmt od paste pathchk pgrep pidof pinky popd pr printenv printf ps ptx pushd pwd
-	readlink readonly realpath return rev rg rm rmdir seq setfacl sha1sum sha224sum sha256sum sha384sum sha512sum
-	shasum shift shopt shred shuf sleep sort stat strings stty sum suspend sync tac tail tee test times touch tput tr
-	tree true truncate tsort tty type typeset ulimit umask unalias uname unexpand uniq unlink unset uptime users vdir
-	w wait wc whatis whence where whereis which who whoami xxd yes zcat zgrep
-	dd mkfs mke2fs mkswap wipefs blkdiscard fdisk parted curl wget nslookup dig host ping
-	reboot shutdown halt poweroff passwd useradd userdel usermod groupadd groupdel
-	apt-cache dpkg-query code gofmt goimports prettier
-	black cc clang clang++ clang-format clang-tidy eslint flake8 g++ gcc golangci-lint isort javac mypy pylint pyright
-	rubocop ruff rustc rustfmt shellcheck shfmt staticcheck stylelint tsc`)
-
-// wordList is a set of words, which is made when it is first asked. It may be used
-// by many goroutines; nil is empty.
-type wordList struct {
-	list string // separated by blanks
-	once sync.Once
-	set  map[string]bool
-}
-
-func wordSet(list string) *wordList { return &wordList{list: list} }
-
-func (w *wordList) has(word string) bool { return w.all()[word] }
-
-func (w *wordList) all() map[string]bool {
-	if w == nil {
-		return nil
-	}
-	w.once.Do(func() {
-		w.set = make(map[string]bool)
-		for _, word := range strings.Fields(w.list) {
-			w.set[word] = true
-		}
-	})
-	return w.set
-}
-
-// isKnown reports whether it is known what a program runs, if anything.
-func isKnown(name string) bool {
-	_, carries := carriers[name]
-	return carries || inert.has(name) || isShell(name) || name == "git" || name == "find" || name == "xargs"
-}
-
-// isInert reports whether a program runs none of these words. Some have an
-// option that does.
-func isInert(name string, args []string) bool {
-	switch {
-	case name == "go":
-		return goIsInert(args)
-	case awks.has(name):
-		return awkIsInert(args)
-	case !inert.has(name) && !strings.HasPrefix(name, "mkfs."):
-		return false
-	}
-	for _, a := range args {
-		for _, option := range []string{"--compress-program", "--pre", "--pager", "--filter", "-P", "--hostname-bin", "-wrapper", "-fplugin", "-load", "-Clinker", "linker=", "--init-hook"} {
-			if strings.HasPrefix(a, option) && (option != "-P" || name == "man") {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // specials are the programs of special, but git.
-var specials = wordSet(". alias builtin command env eval find getopts gfind gxargs mapfile printf read readarray set source trap xargs")
+var specials = wordSet(". alias builtin command env eval fd fdfind find getopts gfind gxargs mapfile parallel printf read readarray set source trap xargs")
 
 // special reads programs that take commands in a way of their own.
 func (r *lineReader) special(name string, words []string, at int, in stream) bool {
@@ -178,6 +108,14 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		r.findRuns(args, in, via)
 	case "xargs", "gxargs":
 		r.xargs(args, in, via)
+	case "fd", "fdfind":
+		r.fdRuns(args, via)
+	case "parallel":
+		if !slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, ":::") }) {
+			r.xargs(append([]string{"-I", "{}"}, args...), in, via)
+			r.xargs(args, in, via)
+		}
+		r.carry(carriers[name], args, in, via)
 	case "builtin":
 		if len(args) > 0 && slices.Contains([]string{".", "command", "eval", "exec", "source", "trap"}, args[0]) {
 			r.carried(args, in, does, via)
@@ -335,6 +273,39 @@ func (r *lineReader) findRuns(args []string, in stream, via string) {
 				}
 			}
 		}
+	}
+}
+
+// fdRuns reads fd PATTERN PATH… -x COMMAND, which adds what it finds.
+func (r *lineReader) fdRuns(args []string, via string) {
+	for i, a := range args {
+		name, first, joined := strings.Cut(a, "=")
+		switch name {
+		case "-x", "-X", "--exec", "--exec-batch":
+		default:
+			continue
+		}
+		rest := args[i+1:]
+		if joined {
+			rest = append([]string{first}, rest...)
+		}
+		found := []string{wildWordText}
+		for _, start := range args[:i] {
+			if !isOption(start) {
+				found = append(found, start+"/"+wildWordText)
+			}
+		}
+		if slices.ContainsFunc(rest, func(w string) bool { return strings.Contains(w, "{") }) {
+			words := slices.Clone(rest)
+			for j, w := range words {
+				if open := strings.IndexByte(w, '{'); open >= 0 {
+					words[j] = w[:open] + found[len(found)-1]
+				}
+			}
+			rest = words
+		}
+		r.carried(append(slices.Clip(rest), found...), stream{}, does, via)
+		return
 	}
 }
 
