@@ -187,3 +187,22 @@ func TestProbeSaysWhatIsNotReached(t *testing.T) {
 		}
 	}
 }
+
+// What is written again within a tick of the file system's clock, of the same
+// size, is read again: a stamp that young says nothing.
+func TestReloadSeesAFileThatIsWrittenTwiceAtOnce(t *testing.T) {
+	opts := machine(t, "")
+	folder, settings := filepath.Join(opts.UserDir, "hooks", "a", "HOOK.md"), filepath.Join(opts.UserDir, "settings.toml")
+	reg := open(t, opts)
+	for i := range 60 {
+		name := string(rune('a' + i%2))
+		write(t, folder, "+++\nevent = \"Stop\"\ncommand = \"true\"\ndescription = \""+name+"\"\n+++\n")
+		write(t, settings, "[[hooks.Stop]]\nname = \"s\"\ncommand = \"true\"\ndescription = \""+name+"\"\n")
+		reload(t, reg)
+		for _, l := range reg.List() {
+			if l.Hook.Description != name {
+				t.Fatalf("%s is as it was before the %dth write", l.Hook.ID, i)
+			}
+		}
+	}
+}

@@ -339,3 +339,20 @@ func TestRuleThatANestedDispatchAskedHasRun(t *testing.T) {
 		t.Errorf("the nested one: %v", got)
 	}
 }
+
+// A host may bring its own handler of rules, which is run as any other is.
+func TestHandlerOfRulesOfTheHostIsAHandlerLikeAnyOther(t *testing.T) {
+	opts := only(tree(t, "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\ndecision = \"allow\"\nif = \"Bash(ls)\"\n+++\n"))
+	ran := 0
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindRule: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) {
+		ran++
+		return hook.Denied("mine"), nil
+	})}
+	reg := open(t, opts)
+	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny || out.Reason != "mine" || ran != 1 {
+		t.Errorf("%v %q", out.Verdict, out.Reason)
+	}
+	if out := dispatch(t, reg, bash("pwd")); len(out.Results) != 0 {
+		t.Errorf("its `if` does not match: %v", ids(out))
+	}
+}
