@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	protobuf "google.golang.org/protobuf/proto"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/plugins/proto"
@@ -60,6 +61,8 @@ func fault(mode string) {
 		os.Exit(4)
 	case "alien":
 		serveRival(proto.UnimplementedHooksServer{})
+	case "choosy":
+		serveRival(choosy{faultServer("1.0.0").Service(), arg})
 	case "nameless":
 		serveRival(describes{faultServer("1.0.0").Service(), func() (*proto.DescribeResponse, error) {
 			return &proto.DescribeResponse{Hooks: []*proto.Hook{{Event: "Stop"}}}, nil
@@ -205,6 +208,40 @@ func (r *rival) Handle(ctx context.Context, in *proto.HandleRequest) (*proto.Han
 		<-ctx.Done()
 	}
 	return r.HooksServer.Handle(ctx, in)
+}
+
+// choosy fails a call that has a field which it does not know.
+type choosy struct {
+	proto.HooksServer
+	call string
+}
+
+func (c choosy) judge(call string, r protobuf.Message) error {
+	if call == c.call && len(r.ProtoReflect().GetUnknown()) > 0 {
+		return status.Error(codes.InvalidArgument, "an unknown field in "+call)
+	}
+	return nil
+}
+
+func (c choosy) Describe(ctx context.Context, r *proto.DescribeRequest) (*proto.DescribeResponse, error) {
+	if err := c.judge("describe", r); err != nil {
+		return nil, err
+	}
+	return c.HooksServer.Describe(ctx, r)
+}
+
+func (c choosy) Health(ctx context.Context, r *proto.HealthRequest) (*proto.HealthResponse, error) {
+	if err := c.judge("health", r); err != nil {
+		return nil, err
+	}
+	return c.HooksServer.Health(ctx, r)
+}
+
+func (c choosy) Handle(ctx context.Context, r *proto.HandleRequest) (*proto.HandleResponse, error) {
+	if err := c.judge("handle", r); err != nil {
+		return nil, err
+	}
+	return c.HooksServer.Handle(ctx, r)
 }
 
 // describes says of itself what it likes.

@@ -195,3 +195,28 @@ func expectCode(t *testing.T, err error, code string) *Problem {
 	}
 	return p
 }
+
+// The host sends unknown fields at random, in each call, so that no plugin relies
+// on their absence.
+func TestEachCallHasUnknownFieldsAtTimes(t *testing.T) {
+	for _, call := range []string{"describe", "health", "handle"} {
+		b := newBench(t)
+		b.pin(b.install("fault", "choosy "+call))
+		refused := false
+		for i := 0; i < 64 && !refused; i++ { // each other request has some
+			var err error
+			if call == "handle" {
+				_, _, err = b.call(do{Do: "version"})
+			} else {
+				err = b.host.Learn(t.Context(), b.dir)
+			}
+			refused = err != nil
+			if err != nil && !strings.Contains(err.Error(), "an unknown field in "+call) {
+				t.Fatalf("%s: %v", call, err)
+			}
+		}
+		if !refused {
+			t.Errorf("%s never has an unknown field", call)
+		}
+	}
+}

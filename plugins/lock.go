@@ -207,10 +207,7 @@ func (l *Lock) encode() ([]byte, *Problem) {
 		}
 		file.Plugins[l.key(binary)] = pin
 	}
-	data, err := json.MarshalIndent(file, "", "  ")
-	if err != nil {
-		return nil, about(CodeLock, l.path, err, "")
-	}
+	data, _ := json.MarshalIndent(file, "", "  ") // texts alone: it never fails
 	if data = append(data, '\n'); len(data) > maxLock {
 		return nil, &Problem{Code: CodeLock, Path: l.path, Reason: fmt.Sprintf("it would be larger than %d bytes", maxLock), Hint: "take out what is not in use"}
 	}

@@ -206,3 +206,32 @@ func TestReloadSeesAFileThatIsWrittenTwiceAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// What stands in the place of a folder by now, and others could have put there,
+// keeps nothing of what the folder held.
+func TestFolderThatOthersReplacedKeepsNothing(t *testing.T) {
+	for mode, keeps := range map[os.FileMode]bool{0o644: true, 0o666: false} {
+		opts := machine(t, "")
+		opts.Compat = []string{"copilot"}
+		copilot := filepath.Join(filepath.Dir(opts.Workspace), "home", ".copilot", "hooks")
+		write(t, filepath.Join(opts.UserDir, "hooks", "a", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n")
+		write(t, filepath.Join(copilot, "a.json"), `{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "true"}]}}`)
+		reg := open(t, opts)
+		for _, folder := range []string{filepath.Join(opts.UserDir, "hooks"), copilot} {
+			if err := os.Rename(folder, folder+"-away"); err != nil {
+				t.Fatal(err)
+			}
+			write(t, folder, "")
+			chmod(t, folder, mode)
+		}
+		changed := reload(t, reg)
+		if (len(changed.Kept) == 2) != keeps || (len(changed.Removed) == 2) == keeps {
+			t.Errorf("%v: %q", mode, summary(changed))
+		}
+		for _, r := range dispatch(t, reg, bash("ls")).Results {
+			if (r.Status != hook.StatusSkipped) != keeps { // without its folder it may fail
+				t.Errorf("%v: %s %s", mode, r.Hook.ID, r.Status)
+			}
+		}
+	}
+}

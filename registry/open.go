@@ -130,7 +130,6 @@ func (r *Registry) arrange(l *loaded) *generation {
 		e.over = over[e]
 		note(e.problems())
 	}
-	g.diagnostics = once(g.diagnostics)
 	note(duplicates(g.entries))
 	g.diagnostics = once(g.diagnostics)
 	return g

@@ -87,6 +87,20 @@ func TestGatesReachAsFarAsWhoSetThem(t *testing.T) {
 	}
 }
 
+// Whoever finds a hook switched off reads by which file.
+func TestGateNamesTheFileThatSetIt(t *testing.T) {
+	for text, scope := range map[string]hook.Scope{
+		"disable_all_hooks = true": hook.ScopeUser, `disabled = ["user/user"]`: hook.ScopeDir, "allow_managed_hooks_only = true": hook.ScopeManaged,
+		`disabled = ["user/user"] # all`: hook.ScopeManaged, "disable_all_hooks = true # all": hook.ScopeDir,
+	} {
+		opts := everywhere(t, map[hook.Scope]string{scope: text})
+		file := filepath.Join(map[hook.Scope]string{hook.ScopeManaged: opts.ManagedDir, hook.ScopeUser: opts.UserDir, hook.ScopeDir: opts.Dirs[0]}[scope], "settings.toml")
+		if l := state(t, open(t, opts), "user/user"); l.State != hook.StateDisabled || !strings.Contains(l.Why, " in "+file+")") {
+			t.Errorf("%s of %s: %s %q", text, scope, l.State, l.Why)
+		}
+	}
+}
+
 func TestGatesOfTheEnvironment(t *testing.T) {
 	for _, test := range []struct {
 		variable string

@@ -89,10 +89,9 @@ func (s *steps) add(p Progress) {
 
 // end adds the last step. What is added later is dropped.
 func (s *steps) end(p Progress) {
-	s.add(p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
+	s.list, s.closed = append(s.list, p), true
 	s.wake()
 }
 
