@@ -136,6 +136,21 @@ func contained(c *hook.Call, env *resolve.Environ, p *hook.Program) (*sandbox.Po
 	return nil, nil
 }
 
+// makeCaches creates the directories that a sandbox lets the hook write to below
+// tenterhook's own cache. Elsewhere a directory that is not there stays away.
+func makeCaches(box *sandbox.Policy, env *resolve.Environ) {
+	home := env.Get("HOME")
+	if box == nil || !filepath.IsAbs(home) {
+		return
+	}
+	ours := filepath.Join(home, ".cache", "tenterhook") + string(filepath.Separator)
+	for _, dir := range box.Write {
+		if strings.HasPrefix(dir, ours) {
+			_ = os.MkdirAll(dir, 0o700) // what the hook may not write, it says itself
+		}
+	}
+}
+
 // verified returns an error if the program must not be started.
 func verified(c *hook.Call, p *hook.Program) error {
 	if c.Verify == nil {
@@ -158,6 +173,7 @@ func (r *run) start(ctx context.Context, detach func([]byte) context.Context) {
 		r.err = failed
 		return
 	}
+	makeCaches(box, &r.env)
 	r.program = p
 	r.spec = process.Spec{Path: p.Path, Argv: p.Argv, Dir: p.Dir, Env: r.env.List(), Umask: c.Umask, Sandbox: box, Stdin: r.payload, Detach: detach}
 	if r.err = verified(c, &p); r.err != nil {

@@ -111,7 +111,9 @@ func (a *app) makeHook(name string, f newFlags) error {
 	if err != nil {
 		return err
 	}
-	data, sources := templateData(name, f, info, flags), []string{"templates/HOOK.md.tmpl", "templates/" + f.lang + "/*.tmpl"}
+	data := templateData(name, f, info, flags)
+	data.Builds = f.lang == "go" && slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), ".tenterhook")
+	sources := []string{"templates/HOOK.md.tmpl", "templates/" + f.lang + "/*.tmpl"}
 	if f.rule {
 		data.rule(info, flags)
 		sources = []string{"templates/HOOK.rule.md.tmpl"}
@@ -166,6 +168,7 @@ type newHook struct {
 	Deny, Guard     bool   // exit code 2 blocks; so should a failure
 	Context, Result bool   // what stdout is
 	Path            bool
+	Builds          bool // it builds itself where hooks are contained
 }
 
 func templateData(name string, f newFlags, info *hook.EventInfo, flags string) newHook {

@@ -149,3 +149,33 @@ func TestTheNewHookIsTheOneOfTheReadme(t *testing.T) {
 		t.Errorf("README does not show\n%s", shown)
 	}
 }
+
+// A hook that builds itself does so in the sandbox that hooks of a workspace have.
+func TestANewHookInGoRunsWhereItIsContained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: builds a program with an empty cache")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("without go")
+	}
+	hermetic(t)
+	if code, _, errs := call(t, "new", "mine", "--lang", "go", "--dir", ".tenterhook/hooks"); code != 0 {
+		t.Fatal(errs)
+	}
+	if code, out, errs := call(t, "trust", "project/mine", "--yes"); code != 0 {
+		t.Fatalf("%s%s", out, errs)
+	}
+	code, out := 0, ""
+	for range 10 { // what was compiled when the time was up stays compiled
+		code, out, _ = call(t, "run", "PreToolUse", "--tool", "Bash", "--input", `{"command":"echo FORBIDDEN"}`, "--json")
+		if !strings.Contains(out, `"failure": "timeout"`) {
+			break
+		}
+	}
+	if strings.Contains(out, `"failure": "sandbox"`) {
+		t.Skip("this machine contains nothing")
+	}
+	if code != exitDeny || !strings.Contains(out, "FORBIDDEN is not allowed here") {
+		t.Errorf("%d: %s", code, out)
+	}
+}
