@@ -88,7 +88,7 @@ var ordinaryAnswers = []string{
 	"[guard] looks fine", "[1/3] compiling", "INFO nothing to do", "cat: x: Permission denied", "formatted 3 files", "https://example.com/deny",
 	"The command was not blocked.", "No rule denied it", "refusing nothing", "I looked for blocked domains: 3 found", "warning: deny rules are empty",
 	"all good", "stop hook ran", "continue", "yes", "true", "100%", "a: b: c", "2026-01-01 12:00:00 INFO allowed Bash(ls)",
-	`checked {"ok":true}`, "[x] deny list reviewed",
+	`checked {"ok":true}`, "[x] deny list reviewed", "is: deny", "to be: block", "should=deny", `{"is":"deny"}`, `{"should":true}`,
 }
 
 func TestAClearNoIsNeverASuccess(t *testing.T) {

@@ -324,6 +324,7 @@ func TestRefusedInputSaysWhereAndWhy(t *testing.T) {
 		`{"hook_event_name":"Stop","stop_hook_active":"x"}`:                                          `stop_hook_active: want true or false, got "x"`,
 		`{"hook_event_name":"Stop","effort":7}`:                                                      "effort: want an object, got 7",
 		`{"hook_event_name":"MessageDisplay","index":"x"}`:                                           `index: want a number, got "x"`,
+		`{"hook_event_name":"PostToolUseFailure","is_interrupt":"x"}`:                                `is_interrupt: want true or false, got "x"`,
 		`{"hook_event_name":"PostToolUse","duration_ms":"x"}`:                                        `duration_ms: want a number, got "x"`,
 		`{"hook_event_name":"InstructionsLoaded","globs":{}}`:                                        "globs: want a list, got {}",
 		`{"hook_event_name":"PreToolUse","mcp_server":[]}`:                                           "mcp_server: want an object, got []",
