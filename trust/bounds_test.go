@@ -48,23 +48,6 @@ func TestBoundsAreExact(t *testing.T) {
 	}
 }
 
-func TestLinksAreFollowedAsFarAsTheKernelDoes(t *testing.T) {
-	if windows {
-		t.Skip("nothing is checked here")
-	}
-	_, in := scope(t)
-	must(t, os.WriteFile(in("scope/0"), nil, 0o644))
-	for i := range 41 {
-		must(t, os.Symlink(fmt.Sprint(i), in(fmt.Sprintf("scope/%d", i+1))))
-	}
-	if err := trust.Owned(trust.OwnerUser, in("scope/40")); err != nil {
-		t.Errorf("40 links: %v", err)
-	}
-	if err := trust.Owned(trust.OwnerUser, in("scope/41")); code(t, err) != trust.CodeNotOwned {
-		t.Errorf("41 links: %v", err)
-	}
-}
-
 // Texts are kept up to a size each, and up to a size for all of a hook.
 func TestOnlySmallTextsAreKept(t *testing.T) {
 	const most, all = 64 << 10, 1 << 20

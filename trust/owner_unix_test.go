@@ -279,3 +279,17 @@ func hookFolders(b *testing.B, n int) []string {
 	}
 	return dirs
 }
+
+func TestLinksAreFollowedAsFarAsTheKernelDoes(t *testing.T) {
+	_, in := scope(t)
+	must(t, os.WriteFile(in("scope/0"), nil, 0o644))
+	for i := range 41 {
+		must(t, os.Symlink(fmt.Sprint(i), in(fmt.Sprintf("scope/%d", i+1))))
+	}
+	if err := trust.Owned(trust.OwnerUser, in("scope/40")); err != nil {
+		t.Errorf("40 links: %v", err)
+	}
+	if err := trust.Owned(trust.OwnerUser, in("scope/41")); code(t, err) != trust.CodeNotOwned {
+		t.Errorf("41 links: %v", err)
+	}
+}
