@@ -51,6 +51,9 @@ func (c *Caller) lookup() func(string) (string, bool) {
 	}
 }
 
+// below reports whether a hook caused the event, which may wait for the answer.
+func (c *Caller) below() bool { return c != nil && len(c.Within) > 0 }
+
 // env is the caller's environment; nil = that of the registry counts.
 func (c *Caller) env() []string {
 	if c == nil {

@@ -84,7 +84,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 		if d.onlyRules() { // they wait for nothing, and nothing can overtake them
 			d.runAll(ctx)
 		} else {
-			unlock, err := r.calls.lock(ctx, in, nested)
+			unlock, err := r.calls.lock(ctx, in, nested || d.view.from.below())
 			if err != nil {
 				return nil, err
 			}

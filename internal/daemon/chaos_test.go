@@ -56,7 +56,7 @@ command = "sleep 15 & sleep 0.01"
 `)
 	state := filepath.Join(u.home, ".local/state")
 	u.mkdir(state)
-	harms := u.harms()
+	harms, stopped := u.harms()
 	if smallDisk(t, state) {
 		harms = append(harms, diskHarms(state)...)
 	} else {
@@ -109,6 +109,9 @@ command = "sleep 15 & sleep 0.01"
 	// A daemon without its socket ends when it is idle, or when another takes its place.
 	until(t, "all is well again", func() bool { return strings.Contains(u.claude("PreToolUse", u.shell("rm x")).stdout, "not here") })
 	u.end()
+	for _, pid := range *stopped { // one that was forgotten ends by itself, once it runs again
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
 	defer func() {
 		if t.Failed() {
 			t.Logf("left: %q", processesOf(u))
@@ -117,14 +120,20 @@ command = "sleep 15 & sleep 0.01"
 	until(t, "no process is left", func() bool { return len(processesOf(u)) == 0 })
 }
 
-// harms are what is done to the user's daemon.
-func (u *user) harms() []func() {
+// harms are what is done to the user's daemon. Some stop a process.
+func (u *user) harms() (harms []func(), stopped *[]int) {
 	place := daemon.Place(u.env)
+	stopped = new([]int)
 	kill := func(signal syscall.Signal) func() {
 		return func() {
-			if s, err := daemon.Ask(u.env); err == nil {
-				_ = syscall.Kill(s.PID, signal)
+			s, err := daemon.Ask(u.env)
+			if err != nil {
+				return
 			}
+			if signal == syscall.SIGSTOP {
+				*stopped = append(*stopped, s.PID)
+			}
+			_ = syscall.Kill(s.PID, signal)
 		}
 	}
 	instead := func(put func() error) func() {
@@ -152,7 +161,7 @@ func (u *user) harms() []func() {
 		func() { _ = os.RemoveAll(place.Dir) },
 		func() { _ = os.RemoveAll(filepath.Join(filepath.Dir(place.Dir), "sessions")) },
 		func() { _ = os.Truncate(filepath.Join(place.Dir, "agents.json"), 3) },
-	}
+	}, stopped
 }
 
 // smallDisk puts a file system of 4 MiB at a directory, where this process may.

@@ -92,7 +92,7 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 // outcome asks the hooks about an input. Calls that stand for one event share
 // one outcome.
 func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client.Call, in hook.Input, u user, s *session, from Caller) (*hook.Outcome, error) {
-	return d.flights.join(ctx, eventOf(agent, call, in), func() (*hook.Outcome, error) {
+	return d.flights.join(ctx, eventOf(agent, call, in, from), func() (*hook.Outcome, error) {
 		env := u.environ(call.Env)
 		reg, err := d.registries.get(ctx, agent.Name, s.rootFor(in, call.Dir, u), u, env, Place(call.Env).Dir)
 		if err != nil {

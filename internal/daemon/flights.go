@@ -45,21 +45,22 @@ type event struct {
 	began time.Time // of the caller's process
 }
 
-func eventOf(agent *bridge.Agent, call *client.Call, in hook.Input) event {
+func eventOf(agent *bridge.Agent, call *client.Call, in hook.Input, from Caller) event {
 	if key := agent.CallKey(in); key != "" {
-		return event{key + "\x00" + as(call), true, call.Began}
+		return event{key + "\x00" + as(call, from), true, call.Began}
 	}
 	said, err := hook.Encode(in, in.Common()) // one call may stand for several inputs
 	if err != nil {
 		said = call.Stdin
 	}
-	return event{fmt.Sprintf("%s\x00%s\x00%x\x00%s", agent.Name, in.Event(), sha256.Sum256(said), as(call)), false, call.Began}
+	return event{fmt.Sprintf("%s\x00%s\x00%x\x00%s", agent.Name, in.Event(), sha256.Sum256(said), as(call, from)), false, call.Began}
 }
 
 // as names what a call's hooks run with. An entry of a project that runs them
-// with another environment must not answer for the user's.
-func as(call *client.Call) string {
-	with := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", call.Env, call.Where, call.Dir, call.Umask))
+// with another environment must not answer for the user's, and one below a hook
+// must not wait for the one around it.
+func as(call *client.Call, from Caller) string {
+	with := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q", call.Env, call.Where, call.Dir, call.Umask, from.Within))
 	return string(with[:])
 }
 

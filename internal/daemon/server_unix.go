@@ -332,7 +332,7 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 	s.meet(call, chain)
 	stop := s.beat(c)
 	defer stop()
-	from := Caller{Within: within(call.Env, chain)}
+	from := Caller{Within: within(call.Env, chain, isSelf)}
 	why := s.door.meet(call, from.Within)
 	call.Patience -= time.Since(arrived)
 	var answer client.Answer

@@ -189,7 +189,14 @@ command = '''echo run >> "$OUT"; "$BRIDGE" $DIRECT claude PreToolUse < "$PAYLOAD
 		if got := u.read(out + ".inner"); !strings.Contains(got, "not here") {
 			u.t.Errorf("the inner call got %q, want the guard's denial", got)
 		}
-		// An agent that claims to run below the guard is asked about all the same.
+		// An agent that claims to run below the guard is asked about all the same, also if
+		// it has a command of ours run a hook of its own, which claims it.
+		own := filepath.Join(u.t.TempDir(), "mine/HOOK.md")
+		u.write(own, "+++\nevent = \"PreToolUse\"\ncommand = '"+`TENTERHOOK_HOOK=user/guard "$BRIDGE" $DIRECT claude PreToolUse < "$PAYLOAD" > "$OUT.own"; exit 0`+"'\n+++\n")
+		u.run("", env, "tenterhook", "--dir", filepath.Dir(filepath.Dir(own)), "run", "PreToolUse", "--tool", "Bash", "--input", `{"command":"ls"}`)
+		if got := u.read(out + ".own"); !strings.Contains(got, "not here") {
+			u.t.Errorf("the agent's own hook got %q, want the guard's denial", got)
+		}
 		u.wantDenied(ask("PreToolUse", u.shell("rm x"), append(env, "TENTERHOOK_HOOK=user/guard", "PAYLOAD=/dev/null")...), "not here")
 	})
 }

@@ -3,7 +3,6 @@ package protect
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,11 +139,14 @@ var Changing = []string{
 // rules are what is held against a call.
 type rules struct {
 	files    *match.Touches
-	above    *match.Touches // the directories above them
-	removers *match.Rules
-	words    []string // what names a protected file in any text
+	above    directories // above them
+	around   directories // that they lie in
+	words    []string    // what names a protected file in any text
 	commands *match.Rules
 }
+
+// removers delete directories with all that is in them.
+var removers = rulesOf("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)")
 
 func newRules(dirs []Dirs, files, programs []string) *rules {
 	protected := append(slices.Clone(files), programs...)
@@ -153,45 +155,50 @@ func newRules(dirs []Dirs, files, programs []string) *rules {
 		protected = append(protected, d.Config, d.Data, d.State)
 	}
 	protected = slices.DeleteFunc(compact(protected), func(path string) bool { return path == "" })
-	var above []string
+	r := &rules{commands: commandRules(programs)}
 	for _, path := range protected {
-		for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
-			above = append(above, dir, "!"+dir+"/*")
+		r.words = append(r.words, squeezed(path))
+		for _, d := range dirs {
+			if rel, err := filepath.Rel(d.Home, path); err == nil && filepath.IsLocal(rel) {
+				r.words = append(r.words, squeezed(rel)) // below a home that the text computes
+			}
 		}
 	}
-	r := &rules{words: protected}
-	patterns := slices.Clone(protected)
-	patterns = append(patterns, ".tenterhook")
+	patterns := append(slices.Clone(protected), ".tenterhook")
 	r.files, _ = match.ParseTouches(patterns, match.TouchOptions{})
-	r.above, _ = match.ParseTouches(compact(above), match.TouchOptions{})
-	r.removers, _ = match.ParseRules([]string{"Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)"}, match.RuleOptions{})
-	r.commands = commandRules(programs)
+	var above, around []string
+	for _, path := range protected {
+		dir := filepath.Dir(path)
+		if !slices.ContainsFunc(dirs, func(d Dirs) bool { return d.Home == dir }) {
+			around = append(around, dir)
+		}
+		for ; filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+			above = append(above, dir)
+		}
+	}
+	r.above, r.around = each(above), each(around)
 	return r
 }
 
-// commandRules match commands that would change what tenterhook does, or end it.
-func commandRules(programs []string) *match.Rules {
-	names := []string{"tenterhook", "tenterhook-fleet"}
-	for _, p := range programs {
-		if filepath.Base(p) == "tenterhook" {
-			names = append(names, p)
+// directories are some directories, without what lies below them.
+type directories []*match.Touches
+
+func each(dirs []string) (list directories) {
+	for _, dir := range compact(dirs) {
+		t, _ := match.ParseTouches([]string{dir, "!" + dir + "/*"}, match.TouchOptions{})
+		list = append(list, t)
+	}
+	return list
+}
+
+// named returns how a call surely names one of them, "" if it does not.
+func (l directories) named(c *match.Call, mode match.TouchMode) string {
+	for _, t := range l {
+		if d := t.Match(c, mode); d.Certainty == match.Sure {
+			return d.By
 		}
 	}
-	var list []string
-	for _, name := range compact(names) {
-		for _, sub := range Changing {
-			if command, flag, ok := strings.Cut(sub, " --"); ok {
-				list = append(list, fmt.Sprintf("Bash(%s %s *--%s*)", name, command, flag))
-				continue
-			}
-			list = append(list, fmt.Sprintf("Bash(%s %s)", name, sub), fmt.Sprintf("Bash(%s %s *)", name, sub))
-		}
-	}
-	for _, killer := range []string{"kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl"} {
-		list = append(list, "Bash("+killer+" *tenterhook*)")
-	}
-	rules, _ := match.ParseRules(list, match.RuleOptions{})
-	return rules
+	return ""
 }
 
 func compact(list []string) []string {
@@ -219,13 +226,8 @@ func (r *rules) judge(c *match.Call) string {
 	if c.ToolName != "Bash" {
 		return r.named(c, `"`) // of tools that nobody knows, a text that begins with a file's name is one
 	}
-	if d := r.commands.Match(c); d.Certainty >= match.Suspected && mentions(c, "", "tenterhook") {
-		return "this would change what tenterhook does (" + d.By + ")"
-	}
-	if rm := r.removers.Match(c); rm.Certainty == match.Sure {
-		if d := r.above.Match(c, match.Write); d.Certainty == match.Sure {
-			return "this would delete a directory that holds files of tenterhook or an agent's hooks (" + d.By + ")"
-		}
+	if why := r.judgeLine(c); why != "" {
+		return why
 	}
 	if d := r.files.Match(c, match.Write); d.Certainty == match.Suspected {
 		return r.named(c, "")
@@ -233,16 +235,74 @@ func (r *rules) judge(c *match.Call) string {
 	return ""
 }
 
-// named denies a call that may change a file, and names a protected one in full:
-// text in another language, say.
+// judgeLine says what the commands of a shell line would change.
+func (r *rules) judgeLine(c *match.Call) string {
+	line, sure := lineOf(c), func(rules *match.Rules) bool { return rules.Match(c).Certainty == match.Sure }
+	if d := r.commands.Match(c); d.Certainty == match.Sure || d.Certainty == match.Suspected && strings.Contains(squeezed(line), "tenterhook") {
+		return "this would change what tenterhook does (" + d.By + ")"
+	}
+	if d := unhooked.Match(c); d.Certainty == match.Sure {
+		return "this would run an agent without its hooks (" + d.By + ")"
+	}
+	if d := elsewhere.MatchUnless(c, elsewhereReading); d.Certainty == match.Sure {
+		return "this would have a command run where no guard sees it (" + d.By + ")"
+	}
+	if killsAll(line) {
+		return "this would end tenterhook's daemon"
+	}
+	if sure(removers) {
+		if by := r.above.named(c, match.Write); by != "" {
+			return "this would delete a directory that holds files of tenterhook or an agent's hooks (" + by + ")"
+		}
+	}
+	switch {
+	case sure(finders) && finds(line) && (r.touched(c) || r.above.named(c, match.Touch) != ""):
+		return "this would change what it finds, files of tenterhook or an agent's hooks among them"
+	case sure(placers) && (r.touched(c) || r.around.named(c, match.Touch) != ""):
+		return "this may put another file in the place of one of tenterhook or an agent's hooks"
+	case sure(mounters) && r.above.named(c, match.Touch) != "":
+		return "this would put another directory in the place of one that holds files of tenterhook or an agent's hooks"
+	case sure(programs):
+		return r.named(c, "")
+	}
+	return ""
+}
+
+// touched reports whether a call surely names a protected file in any way.
+func (r *rules) touched(c *match.Call) bool {
+	return r.files.Match(c, match.Touch).Certainty == match.Sure
+}
+
+// lineOf is the command of a call.
+func lineOf(c *match.Call) string {
+	var in struct{ Command string }
+	if json.Unmarshal(c.ToolInput, &in) != nil {
+		return string(c.ToolInput)
+	}
+	return in.Command
+}
+
+// named denies a call that may change a file, and names a protected one: text in
+// another language, say, that may put the name together from parts.
 func (r *rules) named(c *match.Call, before string) string {
+	text := squeezed(string(c.ToolInput))
 	for _, word := range r.words {
-		if mentions(c, before, word) || c.Home != "" && mentions(c, before, strings.Replace(word, c.Home+"/", "~/", 1)) {
+		if before != "" && !filepath.IsAbs(word) {
+			word = "~/" + word
+		}
+		if before == "" && strings.Contains(text, word) || before != "" && mentions(c, before, word) {
 			return "this may change " + word
 		}
 	}
 	return ""
 }
+
+// squeezed is a text in lower case, without what joins parts of a name.
+func squeezed(text string) string {
+	return strings.ToLower(joints.Replace(text))
+}
+
+var joints = strings.NewReplacer(`\n`, "\n", `\"`, "", `"`, "", "'", "", "`", "", `\\`, "", " ", "", "+", "", ",", "", "(", "", ")", "")
 
 // mentions looks for a text in the input, as JSON writes it.
 func mentions(c *match.Call, before, text string) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -14,7 +15,7 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 	home := t.TempDir()
 	dirs := protect.Dirs{Home: home, Config: home + "/.config/tenterhook", Data: home + "/.local/share/tenterhook",
 		State: home + "/.local/state/tenterhook"}
-	p := protect.New(nil, nil, dirs)
+	p := protect.New([]string{"/run/user/1/tenterhook"}, nil, dirs)
 	settings := home + "/.claude/settings.json"
 	ask := func(tool string, input map[string]any) hook.Verdict {
 		t.Helper()
@@ -86,6 +87,18 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 	} {
 		if got := bash(line); got != hook.NoOpinion {
 			t.Errorf("%s: %v, want no objection", line, got)
+		}
+	}
+	for file, want := range map[string]hook.Verdict{"denied.txt": hook.Deny, "allowed.txt": hook.NoOpinion} {
+		lines, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(lines)) {
+			line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), `\n`, "\n")
+			if got := bash(line); got != want {
+				t.Errorf("%s: %s: %v", file, line, got)
+			}
 		}
 	}
 	if got := ask("Read", map[string]any{"file_path": settings}); got != hook.NoOpinion {

@@ -1,0 +1,125 @@
+package protect
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/match"
+)
+
+// commandRules match commands that would change what tenterhook does, or end it.
+func commandRules(programs []string) *match.Rules {
+	names := []string{"tenterhook", "tenterhook-fleet"}
+	var list []string
+	for _, p := range append([]string{"tenterhook-bridge"}, programs...) {
+		if filepath.Base(p) == "tenterhook" {
+			names = append(names, p)
+		} else { // an entry that an agent runs itself could end its session
+			list = append(list, "Bash("+p+")", "Bash("+p+" *)")
+		}
+	}
+	for _, name := range compact(names) {
+		for _, sub := range append([]string{"bridge", "daemon run"}, Changing...) {
+			if command, flag, ok := strings.Cut(sub, " --"); ok {
+				list = append(list, fmt.Sprintf("Bash(%s %s *--%s*)", name, command, flag))
+				continue
+			}
+			list = append(list, fmt.Sprintf("Bash(%s %s)", name, sub), fmt.Sprintf("Bash(%s %s *)", name, sub))
+		}
+	}
+	for _, killer := range []string{"kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl"} {
+		list = append(list, "Bash("+killer+" *tenterhook*)")
+	}
+	return rulesOf(list...)
+}
+
+func rulesOf(list ...string) *match.Rules {
+	rules, _ := match.ParseRules(list, match.RuleOptions{})
+	return rules
+}
+
+// elsewhere are commands that have others run a command: out of the agent's
+// session, where its guards see nothing of it.
+var elsewhere = rulesOf("Bash(crontab)", "Bash(crontab *)", "Bash(at)", "Bash(at *)", "Bash(batch)", "Bash(batch *)", "Bash(systemd-run *)")
+
+// elsewhereReading are those that only look.
+var elsewhereReading = rulesOf("Bash(crontab -l)", "Bash(crontab -l *)", "Bash(at -l)", "Bash(at -l *)")
+
+// unhooked are commands of agents that run them, or others, without their hooks.
+var unhooked = rulesOf("Bash(claude *--bare*)", "Bash(claude *disableAllHooks*)", "Bash(claude config *hooks*)",
+	"Bash(codex *--dangerously-bypass-hook-trust*)", "Bash(codex *features.hooks*)", "Bash(codex *--disable hooks*)",
+	"Bash(gemini hooks disable*)", "Bash(gemini extensions disable *)", "Bash(gemini extensions uninstall *)",
+	"Bash(qwen hooks disable*)", "Bash(qwen *disableAllHooks*)", "Bash(copilot *disableAllHooks*)")
+
+// placers put files into a directory, or change what is there, without naming
+// each. They change what they name, whatever their other words say.
+var placers = rulesOf("Bash(tar *)", "Bash(bsdtar *)", "Bash(cpio *)", "Bash(unzip *)", "Bash(7z *)", "Bash(7za *)", "Bash(wget *)", "Bash(curl *)",
+	"Bash(rsync *)", "Bash(git clone *)", "Bash(git checkout *)", "Bash(git restore *)", "Bash(git rm *)", "Bash(git mv *)",
+	"Bash(git -C *)", "Bash(git apply *)", "Bash(git worktree add *)", "Bash(git init *)", "Bash(sort *-o*)", "Bash(nc *)", "Bash(ncat *)", "Bash(socat *)", "Bash(mount *)", "Bash(umount *)",
+	"Bash(fusermount *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)")
+
+// mounters put a directory in the place of another.
+var mounters = rulesOf("Bash(mount *)", "Bash(umount *)", "Bash(fusermount *)", "Bash(bwrap *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)")
+
+// programs run text in another language.
+var programs = rulesOf("Bash(python* -c *)", "Bash(python* -)", "Bash(python* - *)", "Bash(ruby* -e *)", "Bash(node* -e *)", "Bash(node* -p *)",
+	"Bash(node* --eval *)", "Bash(bun* -e *)", "Bash(deno eval *)", "Bash(perl* -*e *)", "Bash(php* -r *)", "Bash(lua* -e *)", "Bash(Rscript -e *)",
+	"Bash(awk *>*)", "Bash(gawk *>*)", "Bash(mawk *>*)", "Bash(awk *system*)", "Bash(gawk *system*)", "Bash(gdb *)", "Bash(osascript *)", "Bash(pwsh *)")
+
+// finders delete, or run a command for, what they find below a directory.
+var finders = rulesOf("Bash(find * -delete*)", "Bash(find * -exec*)", "Bash(find * -ok*)", "Bash(fd * -x*)", "Bash(fd * -X*)")
+
+// foundName is the name that a finder looks for.
+var foundName = regexp.MustCompile(`\s-i?(?:name|path|wholename|regex)\s+['"]?([^\s'"]+)`)
+
+// protectedNames are names of files that decide.
+var protectedNames = []string{"HOOK.md", "settings.toml", "settings.json", "hooks.json", "approvals.json", "disabled.json", "tenterhook", "tenterhook-bridge", "config.toml"}
+
+// finds reports whether a line's finders may find a protected file by its name.
+func finds(line string) bool {
+	names := foundName.FindAllStringSubmatch(line, -1)
+	if len(names) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(names, func(m []string) bool {
+		return slices.ContainsFunc(protectedNames, func(name string) bool {
+			ok, err := filepath.Match(strings.ToLower(filepath.Base(m[1])), strings.ToLower(name))
+			return ok || err != nil || strings.Contains(m[1], "tenterhook")
+		})
+	})
+}
+
+// killing is a command that ends processes by a pattern or a user.
+var killing = regexp.MustCompile(`\b(pkill|killall5?|skill|pgrep|kill)\b([^|;&\n]*)`)
+
+// killsAll reports whether a line ends processes that tenterhook's are among: by a
+// pattern that its name or command line fits, or all there are.
+func killsAll(line string) bool {
+	for _, m := range killing.FindAllStringSubmatch(line, -1) {
+		words := strings.Fields(strings.NewReplacer(`"`, "", `'`, "", ")", " ", "`", " ").Replace(m[2]))
+		if m[1] == "pgrep" && !strings.Contains(line, "kill") {
+			continue
+		}
+		for i, w := range words {
+			switch {
+			case m[1] == "kill":
+				if i > 0 && w == "-1" {
+					return true
+				}
+			case w == "-u" || w == "--user" || w == "--euid" || w == "-U":
+				if len(words) <= i+2 || m[1] == "killall" {
+					return true
+				}
+			case !strings.HasPrefix(w, "-"):
+				pattern, err := regexp.Compile("(?i)" + w)
+				if err == nil && (m[1] != "killall" || strings.Contains(m[2], "-r")) && (pattern.MatchString("tenterhook") || pattern.MatchString("/tenterhook daemon run")) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
