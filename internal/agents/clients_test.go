@@ -172,6 +172,23 @@ func (w *world) install() {
 	}
 }
 
+// trustProject has Codex read the workspace's own configuration.
+func (w *world) trustProject() {
+	w.t.Helper()
+	path := w.home + "/.codex/config.toml"
+	text := snapshot(w.t, w.home)[path]
+	if entry := "[projects." + compact(w.workspace) + "]\n"; !strings.Contains(text, entry) {
+		write(w.t, path, []byte(text+"\n"+entry+"trust_level = \"trusted\"\n"))
+	}
+}
+
+func (w *world) remove(path string) {
+	w.t.Helper()
+	if err := os.Remove(path); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // session is one run of the client.
 type session struct {
 	*world
@@ -290,7 +307,10 @@ var verified = []string{"claude", "codex", "gemini", "copilot", "qwen"}
 
 func eachClient(t *testing.T, test func(t *testing.T, w *world)) {
 	for _, name := range verified {
-		t.Run(name, func(t *testing.T) { test(t, newWorld(t, name)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newWorld(t, name))
+		})
 	}
 }
 

@@ -74,6 +74,7 @@ func (e Env) Verify(s State, scope Scope) []hook.Diagnostic {
 	} else if state != "" && state != Trusted {
 		v.say(hook.SeverityError, "untrusted", "", 0, fmt.Sprintf("the entries are %s, and %s ignores them", state, s.Agent.Title), "run 'tenterhook install "+s.Agent.Name+"' again")
 	}
+	v.doubled(scope)
 	switch {
 	case s.Agent.Version == "":
 		v.say(hook.SeverityWarning, "not_verified", "", 0, s.Agent.Title+" is described from its documentation and was never run with tenterhook", "run 'tenterhook agents verify "+s.Agent.Name+" --live' where it has a client")
@@ -81,6 +82,19 @@ func (e Env) Verify(s State, scope Scope) []hook.Diagnostic {
 		v.say(hook.SeverityWarning, "other_version", s.Client, 0, fmt.Sprintf("%s is %s here; tenterhook was tested with %s", s.Agent.Title, s.Version, s.Agent.Version), "run 'tenterhook agents verify "+s.Agent.Name+" --live'")
 	}
 	return v.found
+}
+
+// doubled says that two agents read each other's entries: both Copilot and VS
+// Code run every file of a project's .github/hooks.
+func (v *verifier) doubled(scope Scope) {
+	other := map[string]string{"copilot": "vscode", "vscode": "copilot"}[v.agent.Name]
+	if scope != Project || other == "" {
+		return
+	}
+	if r, err := v.receipt(other, Project); err == nil && r != nil {
+		v.say(hook.SeverityWarning, "asked_twice", "", 0, "the project's .github/hooks holds the entries of Copilot and of VS Code, and each of them runs both",
+			"uninstall one of them there: tenterhook uninstall "+other+" --project")
+	}
 }
 
 type verifier struct {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/agents"
+	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/protect"
 )
 
 // listedAgent is an agent as --json shows it.
@@ -45,17 +48,42 @@ func (a *app) agentsCommand() *cobra.Command {
 			}
 			var list []listedAgent
 			for _, agent := range bridge.Agents() {
-				list = append(list, listAgent(env.State(agent)))
+				state := env.State(agent)
+				l := listAgent(state)
+				for _, scope := range state.Installed {
+					l.Diagnostics = append(l.Diagnostics, env.Verify(state, scope)...)
+				}
+				list = append(list, l)
 			}
+			protection := a.protection(cmd)
 			if a.json {
-				return a.printJSON(map[string]any{"agents": list})
+				return a.printJSON(map[string]any{"agents": list, "self_protection": protection})
 			}
 			a.printAgents(list)
+			fmt.Fprintln(a.Out, "self-protection: "+printable(protection))
 			return nil
 		},
 	}
 	cmd.AddCommand(a.verifyCommand())
 	return cmd
+}
+
+// protection says whether agents are kept from changing their guards.
+func (a *app) protection(cmd *cobra.Command) string {
+	if len(daemon.Guards(os.Environ())) == 0 {
+		return daemon.NothingInstalled
+	}
+	reg, err := a.open(cmd.Context())
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	defer reg.Close()
+	for _, l := range reg.List() {
+		if l.Hook.ID == "managed/"+protect.Name && l.State != hook.StateReady {
+			return "off: " + l.Why
+		}
+	}
+	return "on"
 }
 
 func listAgent(s agents.State) listedAgent {
@@ -92,6 +120,9 @@ func (a *app) printAgents(list []listedAgent) {
 				scopes = append(scopes, string(s))
 			}
 			installed = style.green(strings.Join(scopes, ", "))
+			if hook.HasErrors(l.Diagnostics) {
+				installed = style.red(strings.Join(scopes, ", ") + ": not in effect")
+			}
 		}
 		var short []string
 		for _, what := range bridge.Abilities() {

@@ -18,6 +18,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/agents"
 	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/protect"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -277,14 +278,19 @@ func (a *app) showShortfalls(agent *bridge.Agent) {
 	}
 	defer reg.Close()
 	var events []hook.Event
+	named := make(map[hook.Event][]string)
 	for _, listed := range reg.List() {
 		h := listed.Hook
-		if !slices.Contains(events, h.Event) && h.State != hook.StateInvalid {
+		if h.State == hook.StateInvalid || h.ID == "managed/"+protect.Name { // which only denies
+			continue
+		}
+		if named[h.Event] == nil {
 			events = append(events, h.Event)
 		}
+		named[h.Event] = append(named[h.Event], oneLine(h.ID))
 	}
 	for _, event := range events {
-		a.printShortfalls(agent, "each hook of "+printable(string(event)), event)
+		a.printShortfalls(agent, strings.Join(named[event], ", "), event)
 	}
 }
 
