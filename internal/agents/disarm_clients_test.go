@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -8,7 +9,8 @@ import (
 )
 
 // disarms are settings with which the real client runs a call that a hook
-// denies. @W@ stands for the workspace.
+// denies. @W@ stands for the workspace. Each takes a session of the client, so
+// the first of each client is tried, and all with TENTERHOOK_TEST_ALL_SWITCHES=1.
 var disarms = map[string][]struct{ path, text string }{
 	"claude":  {{"w/.claude/settings.json", `{"disableAllHooks": true}`}, {"w/.claude/settings.local.json", `{"disableAllHooks": true}`}},
 	"codex":   {{"h/.codex/config.toml", "[features]\ncodex_hooks = false\n"}, {"w/.codex/config.toml", "[features]\nhooks = false\n"}},
@@ -22,6 +24,9 @@ func TestVerifyFindsWhatDisarmsTheRealClient(t *testing.T) {
 	for name, list := range disarms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if os.Getenv("TENTERHOOK_TEST_ALL_SWITCHES") == "" {
+				list = list[:1]
+			}
 			w := newWorld(t, name)
 			w.hook("deny", onTouch("deny"), "echo REASON-DENY >&2; exit 2")
 			w.install()
