@@ -29,7 +29,7 @@ func BenchmarkContained(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				var raw, run []time.Duration
 				for n := uint64(1); b.Loop(); n++ {
-					policy := &sandbox.Policy{Mode: mode, Read: []string{own}}
+					policy := &sandbox.Policy{Mode: mode, Read: []string{own, program}}
 					if !spare {
 						policy.Read = append(policy.Read, own+"/"+strconv.FormatUint(n, 10))
 					}

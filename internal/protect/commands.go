@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tenterhook/tenterhook/internal/match"
 )
@@ -73,14 +74,16 @@ var programs = rulesOf("Bash(python* -c *)", "Bash(python* -)", "Bash(python* - 
 var finders = rulesOf("Bash(find * -delete*)", "Bash(find * -exec*)", "Bash(find * -ok*)", "Bash(fd * -x*)", "Bash(fd * -X*)")
 
 // foundName is the name that a finder looks for.
-var foundName = regexp.MustCompile(`\s-i?(?:name|path|wholename|regex)\s+['"]?([^\s'"]+)`)
+var foundName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s-i?(?:name|path|wholename|regex)\s+['"]?([^\s'"]+)`)
+})
 
 // protectedNames are names of files that decide.
 var protectedNames = []string{"HOOK.md", "settings.toml", "settings.json", "hooks.json", "approvals.json", "disabled.json", "tenterhook", "tenterhook-bridge", "config.toml"}
 
 // finds reports whether a line's finders may find a protected file by its name.
 func finds(line string) bool {
-	names := foundName.FindAllStringSubmatch(line, -1)
+	names := foundName().FindAllStringSubmatch(line, -1)
 	if len(names) == 0 {
 		return true
 	}
