@@ -96,12 +96,14 @@ func finds(line string) bool {
 }
 
 // killing is a command that ends processes by a pattern or a user.
-var killing = regexp.MustCompile(`\b(pkill|killall5?|skill|pgrep|kill)\b([^|;&\n]*)`)
+var killing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(pkill|killall5?|skill|pgrep|kill)\b([^|;&\n]*)`)
+})
 
 // killsAll reports whether a line ends processes that tenterhook's are among: by a
 // pattern that its name or command line fits, or all there are.
 func killsAll(line string) bool {
-	for _, m := range killing.FindAllStringSubmatch(line, -1) {
+	for _, m := range killing().FindAllStringSubmatch(line, -1) {
 		words := strings.Fields(strings.NewReplacer(`"`, "", `'`, "", ")", " ", "`", " ").Replace(m[2]))
 		if m[1] == "pgrep" && !strings.Contains(line, "kill") {
 			continue
