@@ -403,7 +403,7 @@ func TestContainedServiceAnswersAndLeavesNothing(t *testing.T) {
 	file := beats(t)
 	policy := &sandbox.Policy{Mode: sandbox.Strict, Write: []string{file}}
 	v, err := process.Start(process.ServiceSpec{Path: "/bin/sh", Argv: []string{"sh", "-c",
-		"(setsid sh -c 'while :; do echo x >> " + file + "; done' </dev/null >/dev/null 2>&1 &); while read -r l; do echo \"got $l\"; cat /etc/shadow; done"},
+		"(setsid sh -c 'while :; do echo x >> " + file + "; done' </dev/null >/dev/null 2>&1 &); while read -r l; do cat /etc/shadow; echo \"got $l\"; done"},
 		Env: os.Environ(), Sandbox: policy})
 	if err != nil {
 		t.Fatal(err)

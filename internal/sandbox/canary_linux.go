@@ -13,16 +13,16 @@ import (
 
 // canary is an abstract socket of the host, outside every domain. A thread that cannot reach it is in a
 // domain that scopes. Signals are no test for that: the threads of one process may always signal each other.
-var canary = sync.OnceValues(func() (*unix.SockaddrUnix, error) {
-	var fd int
-	addr := &unix.SockaddrUnix{Name: "@tenterhook-canary-" + rand.Text()}
-	err := onFreeThread(func() (err error) {
-		if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0); err != nil {
+var canary = sync.OnceValues(func() (name string, err error) {
+	name = "@tenterhook-canary-" + rand.Text()
+	err = onFreeThread(func() error {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
 			return err
 		}
-		return unix.Bind(fd, addr) // and stays open as long as the process lives
+		return unix.Bind(fd, &unix.SockaddrUnix{Name: name}) // and stays open as long as the process lives
 	})
-	return addr, err
+	return name, err
 })
 
 // scope proves that one thread is in a domain that scopes. The zero value proves nothing.
@@ -33,7 +33,7 @@ func proveScope() (scope, error) {
 	if _, errata := landlock(); errata&erratumSiblings == 0 {
 		return scope{}, errors.New("this kernel's domains part the threads of a process")
 	}
-	addr, err := canary()
+	name, err := canary()
 	if err != nil {
 		return scope{}, err
 	}
@@ -42,7 +42,7 @@ func proveScope() (scope, error) {
 		return scope{}, err
 	}
 	defer unix.Close(fd)
-	switch err := unix.Connect(fd, addr); err {
+	switch err := unix.Connect(fd, &unix.SockaddrUnix{Name: name}); err {
 	case unix.EPERM:
 		return scope{unix.Gettid()}, nil
 	case nil:
