@@ -227,7 +227,7 @@ func (r *Registry) examine(report *Report, e *entry, withMatcher bool) {
 		severity, consequence = hook.SeverityError, fmt.Sprintf(" and blocks every %s that it concerns", e.event)
 	}
 	switch {
-	case s.state == hook.StateInvalid && e.state == hook.StateReady && len(e.matcher.Problems()) == 0:
+	case s.state == hook.StateInvalid && e.state == hook.StateReady && len(e.matcher.Problems()) == 0 && len(notes) == 0:
 		note(hook.SeverityError, "matcher_invalid", s.why, s.hint)
 	case s.state == hook.StateUnsupported, s.state == hook.StateUntrusted, s.state == hook.StateIneligible && len(notes) == 0:
 		note(severity, string(s.state), "it cannot run"+consequence+": "+s.why, s.hint)

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
@@ -153,5 +154,9 @@ func (r *Rule) testWhen(f *Facts, b *Basis) {
 }
 
 func expressionError(key string, err error) *hook.Error {
-	return &hook.Error{Failure: hook.FailureExpression, Reason: key + ": " + err.Error(), Hint: "test an optional field with has(…) before you read it", Err: err}
+	hint := "test an optional field with has(…) before you read it"
+	if strings.Contains(err.Error(), "cost limit") {
+		hint = "walk over shorter lists, or over fewer of them at once"
+	}
+	return &hook.Error{Failure: hook.FailureExpression, Reason: key + ": " + err.Error(), Hint: hint, Err: err}
 }

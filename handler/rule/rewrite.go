@@ -34,6 +34,8 @@ func (r *Rule) rewrite(f *Facts) (*hook.Output, error) {
 		if at < 0 {
 			members = append(members, hook.Member{Key: w.key})
 			at = len(members) - 1
+		} else if had, has := kindOf(members[at].Value), kindOf(raw); had != has && had != "null" {
+			return nil, expressionError("set."+w.key, fmt.Errorf("its value is %s, and the tool takes %s", has, had))
 		}
 		members[at].Value = raw
 	}
@@ -53,6 +55,24 @@ func (r *Rule) rewrite(f *Facts) (*hook.Output, error) {
 		out.SystemMessage = r.reason.fill(f)
 	}
 	return out, nil
+}
+
+// kindOf says what kind of JSON a value is. A rewrite keeps it: a tool may take a
+// value of another kind for none.
+func kindOf(raw json.RawMessage) string {
+	switch raw = bytes.TrimLeft(raw, " \t\r\n"); {
+	case len(raw) == 0 || raw[0] == 'n':
+		return "null"
+	case raw[0] == '"':
+		return "a text"
+	case raw[0] == '{':
+		return "an object"
+	case raw[0] == '[':
+		return "a list"
+	case raw[0] == 't' || raw[0] == 'f':
+		return "true or false"
+	}
+	return "a number"
 }
 
 // object writes members as one object, in their order.

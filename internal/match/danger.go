@@ -81,6 +81,14 @@ func (l *line) danger(word string, c *Call) place {
 			worst.harm, worst.what = doubtful, "one of too many paths to be looked at"
 		}
 	}
+	for _, name := range l.behindLinks(word, homeOf(c)) {
+		if !isPlain(name) {
+			continue
+		}
+		if to, _ := c.resolved(name); to != "" {
+			worst = worst.or(rootedPlace(to, c))
+		}
+	}
 	return worst
 }
 

@@ -5,6 +5,9 @@ import "strings"
 // gitOptions are the options before git's subcommand that take a value.
 var gitOptions = wordSet("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds")
 
+// gitRuns are the options whose value is a command.
+var gitRuns = wordSet("--exec --extcmd --upload-pack --receive-pack --open-files-in-pager --upload-archive --sendmail-cmd --to-cmd --cc-cmd --header-cmd")
+
 // git reads what git runs by itself: a subcommand behind its options, an alias,
 // a command of the configuration, and the commands that some subcommands take.
 func (r *lineReader) git(words []string, at int, in stream) {
@@ -19,7 +22,12 @@ func (r *lineReader) git(words []string, at int, in stream) {
 		case strings.HasPrefix(option, "-c") && len(option) > 2:
 			r.gitConfig(option[2:])
 		case gitOptions.has(option):
+			if option == "--exec-path" || option == "--config-env" {
+				r.line.setting = option
+			}
 			i++
+		case strings.HasPrefix(option, "--exec-path=") || strings.HasPrefix(option, "--config-env="):
+			r.line.setting = option
 		}
 	}
 	if i >= len(words) {
@@ -42,8 +50,12 @@ func (r *lineReader) git(words []string, at int, in stream) {
 				r.text(rest[j+1], does, runBy("git "+rest[0]))
 			}
 		case isOption(w):
-			if _, val, ok := strings.Cut(w, "="); ok {
+			if option, val, ok := strings.Cut(w, "="); ok && gitRuns.has(option) {
+				r.text(val, does, runBy("git "+rest[0]))
+			} else if ok {
 				r.text(val, may, runBy("git "+rest[0]))
+			} else if strings.HasPrefix(w, "-O") && rest[0] == "grep" {
+				r.text(w[2:], does, runBy("git "+rest[0]))
 			} else if strings.HasPrefix(w, "-O") || strings.HasPrefix(w, "-x") {
 				r.text(w[2:], may, runBy("git "+rest[0]))
 			}
@@ -61,15 +73,18 @@ func (r *lineReader) gitConfig(setting string) {
 	key, val, _ := strings.Cut(setting, "=")
 	key = strings.ToLower(key)
 	if text, ok := strings.CutPrefix(val, "!"); ok {
+		r.line.setting = key
 		r.text(text, does, "through a git alias")
 		return
 	}
 	if strings.HasPrefix(key, "alias.") {
+		r.line.setting = key
 		r.text("git "+val, does, "through a git alias")
 		return
 	}
-	for _, end := range []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "external", "difffilter", "hook", "path", "browser", "vcs", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack"} {
+	for _, end := range []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "external", "difffilter", "hook", ".path", "browser", "vcs", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack"} {
 		if strings.HasSuffix(key, end) {
+			r.line.setting = key
 			r.text(val, may, "through the git setting "+plain(key))
 			return
 		}

@@ -15,6 +15,15 @@ const (
 	anyChar int16 = -2
 )
 
+// literal returns the glob of one text.
+func literal(text string) glob {
+	g := make(glob, len(text))
+	for i := range len(text) {
+		g[i] = int16(text[i])
+	}
+	return g
+}
+
 // compileGlob reads a pattern. A backslash quotes a wildcard and itself.
 func compileGlob(pattern string, question bool) glob {
 	special := `*\`

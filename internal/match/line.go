@@ -28,7 +28,8 @@ type line struct {
 	// declares a function or an alias, which keeps it from being covered.
 	unread        string
 	sets, defines bool
-	substitutes   bool // it has a <(…), whose text another program reads
+	substitutes   bool   // it has a <(…), whose text another program reads
+	setting       string // one that names what git runs; "" = it sets none
 	// byName has the places in started by the name of the program, and unnamed
 	// those whose name has wild parts. Both are nil in a short line.
 	byName  map[string][]int32
@@ -172,6 +173,28 @@ func (l *line) places(word, home string) []string {
 	found := make([]string, len(l.dirs))
 	for i, dir := range l.dirs {
 		found[i] = cleanWild(dir + "/" + word)
+	}
+	return found
+}
+
+// behindLinks returns the paths of places as the system walks them: a .. behind a
+// link leads to where the link's target is. There are some only for a word with
+// a .. behind a name.
+func (l *line) behindLinks(word, home string) []string {
+	if below := strings.TrimLeft(word, "./"); !strings.Contains(below, "/..") || strings.ContainsAny(word, "\x03\x04") {
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(word, "/"):
+		return []string{word}
+	case strings.HasPrefix(word, "~/"):
+		return []string{home + word[1:]}
+	}
+	found := make([]string, 0, len(l.dirs))
+	for _, dir := range l.dirs {
+		if isPlain(dir) {
+			found = append(found, dir+"/"+word)
+		}
 	}
 	return found
 }

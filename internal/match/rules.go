@@ -129,6 +129,8 @@ func (r *Rules) coversShell(c *Call) Decision {
 			return Decision{By: lineText(l.text) + " " + l.unread}
 		case l.sets:
 			return Decision{By: lineText(l.text) + " sets a variable"}
+		case l.setting != "":
+			return Decision{By: lineText(l.text) + " has " + excerpt(l.setting) + ", which names what git runs"}
 		case l.defines:
 			return Decision{By: lineText(l.text) + " declares a function or an alias"}
 		}

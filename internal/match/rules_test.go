@@ -35,7 +35,9 @@ func TestRulesCoverOnlyWhatTheyAllMatch(t *testing.T) {
 		{"git status; rm -rf /", false}, {"git status && ls", false}, {"echo $(git status)", false}, {"git $X", false},
 		{"git diff > x", false}, {"A=1 git status", false}, {"/tmp/git status", false}, {"sudo git status", false}, {"timeout 5 git status", false},
 		{"git -c alias.x='!rm -rf /' x", false}, {"f() { git status; }; f", false}, {"git status | sh", false}, {"git \"unclosed", false},
-		{"git add *", false}, {"git add ./*.go", true}, {"", false}, {"X=1", false}, {"git log $(rm x)", false}, {"bash -c 'git status'", false},
+		{"git add *", false}, {"git add ./*.go", true}, {"", false}, {"X=1", false}, {"git log $(rm x)", false},
+		{"git -c core.pager='rm x' log", false}, {"git -c core.hooksPath=/x commit", false}, {"git --exec-path=/x y", false}, {"git grep -O'rm x' y", false},
+		{"git fetch --upload-pack='rm x'", false}, {"git difftool -x 'rm x'", false}, {"git -c core.quotepath=off log", true}, {"git log --format='%h %s'", true}, {"bash -c 'git status'", false},
 	}
 	rules, _ := ParseRules([]string{"Bash(git *)", "Read(src/**)"}, RuleOptions{})
 	for _, tt := range tests {
@@ -105,8 +107,18 @@ func TestPathsAreTriedThroughLinks(t *testing.T) {
 		}
 		line := bash(t, "cat "+name)
 		line.Cwd, line.Workspace, line.Home = dir, dir, "/home/alice"
-		if d := touches.Match(line, Read); d.Run != want && name != "deep/../a" {
+		if d := touches.Match(line, Read); d.Run != want {
 			t.Errorf("touches on %s: %+v, want %v", name, d, want)
+		}
+	}
+	for command, want := range map[string]bool{
+		"cat d*s/a": true, "cat do?s/a": true, "cat dee[p]/../a": true, "cat de*/../a": true, "cat other*/a": false, "cat ../*/docs/a": true,
+		"cat ./deep/../a": true, "cat " + dir + "/deep/../a": true, "cd deep/.. && cat a": false,
+	} {
+		line := bash(t, command)
+		line.Cwd, line.Workspace, line.Home = dir, dir, "/home/alice"
+		if d := touches.Match(line, Read); d.Run != want {
+			t.Errorf("touches on %s: %+v, want %v", command, d, want)
 		}
 	}
 }

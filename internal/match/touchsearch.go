@@ -2,7 +2,6 @@ package match
 
 import (
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 )
@@ -16,7 +15,9 @@ type touchSearch struct {
 	line     *line
 	places   int // how many paths were held against the patterns
 	wild     int // how many of them had wild parts
+	entries  int // how many names in directories were looked at
 	over     bool
+	listed   map[string][]string // names in directories
 	seen     map[string]bool
 }
 
@@ -111,6 +112,13 @@ func (s *touchSearch) word(w string, h how, by string, opens bool) {
 		for _, place := range s.line.places(part, homeOf(s.call)) {
 			s.place(place, w, h)
 		}
+		for _, name := range s.line.behindLinks(part, homeOf(s.call)) {
+			if isPlain(name) {
+				s.follow(name, w, h)
+			} else {
+				s.followPattern(name, w, h)
+			}
+		}
 	}
 }
 
@@ -160,15 +168,30 @@ func (s *touchSearch) place(name, word string, h how) {
 			return
 		}
 	}
-	if s.hold(name, given, word, h, plain) || !plain {
-		return
+	switch {
+	case s.hold(name, given, word, h, plain):
+	case plain:
+		s.follow(given, word, h)
+	default:
+		s.followPattern(given, word, h)
 	}
-	to, ok := s.call.resolved(given)
+}
+
+// follow holds the path that one leads to through links against the patterns.
+func (s *touchSearch) follow(name, word string, h how) {
+	to, ok := s.call.resolved(name)
 	if !ok {
 		s.giveUp("names too many paths to be looked at")
 	}
 	if to != "" {
 		s.hold(strings.ToLower(to), to, word+" -> "+to, h, true)
+	}
+}
+
+// followPattern is follow for a path with patterns of the shell.
+func (s *touchSearch) followPattern(name, word string, h how) {
+	for _, to := range s.linksAmong(name) {
+		s.hold(strings.ToLower(to), to, word+" -> "+to, h, isPlain(to))
 	}
 }
 
@@ -218,36 +241,6 @@ func tellsEnough(name string) bool {
 	last := lastPart(name)
 	known := strings.Trim(withoutGlobs.Replace(last), "/")
 	return !strings.ContainsAny(name, "\x03\x04") && len(known) >= 2
-}
-
-// exists looks for a file that a pattern of the shell without a letter stands
-// for, like * or dir/*.
-func (s *touchSearch) exists(name string, p *placedPattern) bool {
-	dir := strings.TrimSuffix(name, lastPart(name))
-	if !isPlain(dir) {
-		return true
-	}
-	entries := entriesOf(dir)
-	if len(entries) == 0 {
-		return p.dir != ""
-	}
-	for _, entry := range entries {
-		if name := strings.ToLower(dir + entry); p.takes(name, true, s.line.dots) && (s.line.dots || entry[0] != '.') && !s.excluded(name, true) {
-			return true
-		}
-	}
-	return false
-}
-
-// entriesOf returns names of a directory, as many as can be read soon.
-func entriesOf(dir string) []string {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(1024) // what was read before an error counts
-	return names
 }
 
 // above holds a directory that a program reads with all below it against the
