@@ -121,3 +121,36 @@ func TestRuleDeniesWhereNoShellIsAndNothingMayBeWritten(t *testing.T) {
 		})
 	}
 }
+
+// A rule judges every event there is, and its expressions read the event's
+// fields.
+func TestRulesJudgeEveryEvent(t *testing.T) {
+	opts := hostOf(t)
+	var events []hook.Event
+	for _, info := range hook.Events() {
+		if info.Takes(hook.KindRule) {
+			events = append(events, info.Event)
+		} else if info.Event != hook.EventStatusLine && info.Event != hook.EventFileSuggestion { // which want a text from a command
+			t.Errorf("%s takes no rules", info.Event)
+		}
+	}
+	for _, event := range events {
+		text := fmt.Sprintf("+++\nevent = %q\ntype = \"rule\"\ndecision = \"warn\"\nreason = \"${payload.hook_event_name} is seen\"\nwhen = 'payload.hook_event_name == %q && session == \"s1\"'\n+++\n", event, event)
+		put(t, filepath.Join(opts.UserDir, "hooks", "on-"+strings.ToLower(string(event)), "HOOK.md"), text)
+	}
+	reg, err := tenterhook.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reg.Close()
+	for _, event := range events {
+		in, err := hook.DecodeInput(fmt.Appendf(nil, `{"hook_event_name": %q, "session_id": "s1"}`, event))
+		if err != nil {
+			t.Fatalf("%s: %v", event, err)
+		}
+		out, err := reg.Dispatch(t.Context(), in)
+		if err != nil || len(out.Results) != 1 || len(out.SystemMessages) != 1 || out.SystemMessages[0] != string(event)+" is seen" {
+			t.Errorf("%s: %v %+v", event, err, out)
+		}
+	}
+}
