@@ -100,6 +100,9 @@ func TestWrittenHookIsReadAsItWas(t *testing.T) {
 			t.Fatalf("%s\n%s", text, diff)
 		}
 	})
+	if testing.Short() {
+		return // too few are drawn to have every field
+	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[hook.Hook]()) {
 		if !drawn[f.Name] && !slices.Contains([]string{"ID", "Syntax", "Why", "Handler"}, f.Name) {
 			t.Errorf("no hook of this test has %s", f.Name)
