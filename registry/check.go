@@ -22,7 +22,8 @@ var ownScopes = []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopeProjec
 // Report is what Check found.
 type Report struct {
 	Files       int // definitions that were read
-	Hooks       int // (handler, event) pairs that load
+	Hooks       int // (handler, event) pairs that load; a status line or a file suggestion is none
+	Unable      int // those of them whose handler says that they cannot run on this machine
 	Diagnostics []hook.Diagnostic
 
 	Workspace string // the project's root, as Registry.Workspace has it
@@ -32,7 +33,9 @@ type Report struct {
 // wrong with them, matchers that do not compile and programs that are not there
 // included. A path is a HOOK.md, the folder of one, a folder of such folders, a
 // config file of any product, or the root of a project or a plugin with some;
-// without paths it is everything that Open loads.
+// without paths it is everything that Open loads. What Open loads is to run here,
+// so that a missing script is an error. A file that is named may be meant for
+// another machine: there it is a warning, and Report.Unable counts the hook.
 func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) {
 	if len(paths) == 0 {
 		return checkScopes(ctx, opts)
@@ -208,12 +211,17 @@ func unreadable(path string, err error) hook.Diagnostic {
 		Message: "it cannot be read: " + reasonOf(err), Hint: "check the path"}
 }
 
-// examine adds to a report what is wrong with one hook.
-func (r *Registry) examine(report *Report, e *entry, withMatcher bool) {
-	if e.hook.State != hook.StateInvalid {
+// ofMachine are the codes of handlers for what a machine lacks and another may
+// have, so that the definition is not wrong.
+var ofMachine = []string{"cannot_start", "no_model"}
+
+// examine adds to a report what is wrong with one hook, whose file the caller of
+// Check has named or which Open has loaded. Open told its matchers' problems.
+func (r *Registry) examine(report *Report, e *entry, named bool) {
+	if e.hook.State != hook.StateInvalid && hook.Info(e.event).Plain != hook.PlainResult {
 		report.Hooks++
 	}
-	if withMatcher {
+	if named {
 		report.Diagnostics = append(report.Diagnostics, e.problems()...)
 	}
 	note := func(sev hook.Severity, code, message, hint string) {
@@ -221,7 +229,15 @@ func (r *Registry) examine(report *Report, e *entry, withMatcher bool) {
 			Path: e.hook.Source.Path, Line: e.hook.Source.Line, Message: message, Hint: hint})
 	}
 	s, notes := r.outlook(e, nil)
-	report.Diagnostics = append(report.Diagnostics, notes...)
+	if hook.HasErrors(notes) {
+		report.Unable++
+	}
+	for _, d := range notes {
+		if named && slices.Contains(ofMachine, d.Code) {
+			d.Severity = hook.SeverityWarning
+		}
+		report.Diagnostics = append(report.Diagnostics, d)
+	}
 	severity, consequence := hook.SeverityWarning, ""
 	if e.refuses(s) {
 		severity, consequence = hook.SeverityError, fmt.Sprintf(" and blocks every %s that it concerns", e.event)

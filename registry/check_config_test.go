@@ -25,7 +25,8 @@ func check(t *testing.T, paths ...string) []string {
 	remedied(t, report.Diagnostics)
 	said := []string{fmt.Sprintf("%d files, %d hooks", report.Files, report.Hooks)}
 	for _, d := range report.Diagnostics {
-		if d.Severity != hook.SeverityInfo && d.Code != "cannot_start" {
+		here := d.Severity == hook.SeverityWarning && d.Code == "cannot_start" // said of this machine
+		if d.Severity != hook.SeverityInfo && !here {
 			said = append(said, fmt.Sprintf("%s:%d %s", filepath.Base(d.Path), d.Line, d.Code))
 		}
 	}
@@ -40,6 +41,8 @@ func TestCheckReadsConfigFilesOfOtherProducts(t *testing.T) {
 {"hooks": `+stopHook+`}
 -- matcher/settings.json --
 {"hooks": {"PreToolUse": [{"matcher": "*.py", "hooks": [{"type": "command", "command": "true"}]}]}}
+-- gone/settings.json --
+{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./gone.sh"}]}]}, "statusLine": {"type": "command", "command": "./gone.sh"}}
 -- broken/settings.json --
 {"hooks": 
 -- other/package.json --
@@ -53,6 +56,7 @@ hooks = [{type = "command", command = "true"}]
 	for path, want := range map[string][]string{
 		"claude/settings.json":  {"1 files, 1 hooks"},
 		"matcher/settings.json": {"1 files, 1 hooks", "settings.json:1 matcher_invalid"},
+		"gone/settings.json":    {"1 files, 1 hooks"},
 		"broken/settings.json":  {"1 files, 0 hooks", "settings.json:1 syntax"},
 		"other/package.json":    {"1 files, 0 hooks", "package.json:1 no_hooks"},
 		".cursor/hooks.json":    {"1 files, 1 hooks"},

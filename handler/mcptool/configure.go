@@ -134,7 +134,7 @@ func (h *Handler) Check(c *hook.Call) []hook.Diagnostic {
 	}
 	if err != nil {
 		failed := asStart(err)
-		add(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
+		add(hook.SeverityError, "bad_input", failed.Reason, failed.Hint)
 	}
 	if v, err := h.server(p.server); err != nil {
 		failed := asStart(err)

@@ -83,7 +83,7 @@ func TestCheckStartsNothing(t *testing.T) {
 		{"ss", "", []string{`cannot_start there is no MCP server "ss"`}},
 		{"gone", "", []string{`cannot_start MCP server "gone": its command no-such-mcp-server is not on PATH`}},
 		{"plain", "", []string{`cannot_start MCP server "plain": its command ` + filepath.Join(dir, "plain.txt") + ` cannot be run`}},
-		{"s", `[]`, []string{`cannot_start its input is no object`}},
+		{"s", `[]`, []string{`bad_input its input is no object`}},
 		{"s", `{"a":"${tool_input"}`, []string{"unclosed_placeholder a ${ in its input is not closed, and stays as it is"}},
 	} {
 		c := callFor(hook.PreToolUse{}, tt.server, "policy", tt.input)

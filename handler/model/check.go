@@ -12,7 +12,7 @@ func (h *Handler) Check(c *hook.Call) []hook.Diagnostic {
 	}
 	d, failed := h.declared(hk)
 	if failed != nil {
-		return []hook.Diagnostic{note(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)}
+		return []hook.Diagnostic{note(hook.SeverityError, "bad_prompt", failed.Reason, failed.Hint)}
 	}
 	var ds []hook.Diagnostic
 	if !d.schema.asksOK {

@@ -140,14 +140,14 @@ func TestCheckSaysWhatIsWrongBeforeAnythingRuns(t *testing.T) {
 		want   string
 	}{
 		{"nothing", hook.KindPrompt, object{"prompt": "?"}, key, nil, ""},
-		{"no prompt", hook.KindPrompt, object{}, key, nil, "error cannot_start"},
-		{"a bad schema", hook.KindAgent, object{"prompt": "?", "schema": 1}, key, nil, "error cannot_start"},
+		{"no prompt", hook.KindPrompt, object{}, key, nil, "error bad_prompt"},
+		{"a bad schema", hook.KindAgent, object{"prompt": "?", "schema": 1}, key, nil, "error bad_prompt"},
 		{"a schema without ok", hook.KindPrompt, object{"prompt": "?", "schema": object{"type": "object"}}, key, nil, "warning schema_without_ok"},
 		{"a schema with ok", hook.KindPrompt, object{"prompt": "?", "schema": object{"properties": object{"ok": true}}}, key, nil, ""},
 		{"no model", hook.KindPrompt, object{"prompt": "?"}, nil, nil, "error no_model"},
 		{"no name of a model", hook.KindAgent, object{"prompt": "?"}, []string{"OPENAI_BASE_URL=http://localhost"}, nil, "error no_model"},
 		{"an agent of the host", hook.KindAgent, object{"prompt": "?", "agent": "a"}, nil, AgentRunnerFunc(nil), ""},
-		{"a named agent", hook.KindAgent, object{"prompt": "?", "agent": "a"}, key, nil, "error cannot_start"},
+		{"a named agent", hook.KindAgent, object{"prompt": "?", "agent": "a"}, key, nil, "error bad_prompt"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := newHandler(t, Options{Env: append([]string{}, tc.env...), Agent: tc.agent})

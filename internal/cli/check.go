@@ -27,11 +27,11 @@ func (a *app) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if hook.HasErrors(report.Diagnostics) || strict && slices.ContainsFunc(report.Diagnostics, isWarning) {
+			if hook.HasErrors(report.Diagnostics) || report.Unable > 0 || strict && slices.ContainsFunc(report.Diagnostics, isWarning) {
 				a.code = exitError
 			}
 			if a.json {
-				return a.printJSONOf(report.Workspace, map[string]any{"files": report.Files, "hooks": report.Hooks, "diagnostics": orEmpty(report.Diagnostics)})
+				return a.printJSONOf(report.Workspace, map[string]any{"files": report.Files, "hooks": report.Hooks, "unable": report.Unable, "diagnostics": orEmpty(report.Diagnostics)})
 			}
 			if format == "github" {
 				printAnnotations(a.Out, problemsOf(report.Diagnostics))
@@ -42,6 +42,9 @@ func (a *app) checkCommand() *cobra.Command {
 				fmt.Fprintf(a.Out, "%s %s\n", style.severity(d.Severity), printable(d.String()))
 			}
 			fmt.Fprintf(a.Out, "%s, %s: %s\n", plural(report.Files, "file"), plural(report.Hooks, "hook"), summary(report.Diagnostics))
+			if report.Unable > 0 {
+				fmt.Fprintf(a.Out, "%s cannot run on this machine\n", plural(report.Unable, "hook"))
+			}
 			if len(args) == 0 {
 				a.printRoot(report.Workspace)
 			}
