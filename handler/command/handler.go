@@ -117,7 +117,11 @@ func (h *Handler) environ(c *hook.Call) resolve.Environ {
 
 // resolved is what the call's command comes to.
 func resolved(c *hook.Call, env *resolve.Environ) (hook.Program, *hook.Error) {
-	return resolve.Command(c.Hook, env, resolve.Place{Project: c.ProjectDir, Session: c.Dir})
+	at := resolve.Place{Project: c.ProjectDir, Session: c.Dir}
+	if c.Verify == nil && !c.Hook.Sandbox.Contains() {
+		return resolve.Start(c.Hook, env, at)
+	}
+	return resolve.Command(c.Hook, env, at)
 }
 
 // contained returns what the call's processes may do. A sandbox that this machine cannot enforce is a failure,

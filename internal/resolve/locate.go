@@ -24,7 +24,7 @@ type locator struct {
 	at   Place
 	dir  string // that the command starts in
 
-	files   map[string]bool // that lie outside of the hook's folder
+	files   map[string]bool // that lie outside of the hook's folder; nil = they are not asked for
 	outputs []string        // what the command says that it writes
 	looked  int             // how many names were looked up
 	why     string          // why it is unbound, "" = it is not

@@ -47,6 +47,18 @@ func Command(h *hook.Hook, e *Environ, at Place) (hook.Program, *hook.Error) {
 	return moved, nil
 }
 
+// Start is Command without Files and Unbound, for a hook whose files nobody asks
+// for. It looks at nothing but the program.
+func Start(h *hook.Hook, e *Environ, at Place) (hook.Program, *hook.Error) {
+	if NeedsApproval(h.Scope) { // its files say where it runs
+		return Command(h, e, at)
+	}
+	l := &locator{hook: h, env: e, at: at, dir: workDir(h, e, at)}
+	p, failed := l.start()
+	p.Dir = l.dir
+	return p, failed
+}
+
 // NeedsApproval reports whether hooks of a scope run only if somebody approved
 // them.
 func NeedsApproval(s hook.Scope) bool {
@@ -75,7 +87,7 @@ func commandIn(h *hook.Hook, e *Environ, at Place, dir string) (hook.Program, *h
 	return p, failed
 }
 
-// start finds the program, and the files on the way.
+// start finds the program, and the files on the way if they are asked for.
 func (l *locator) start() (hook.Program, *hook.Error) {
 	cmd := l.hook.Command
 	if cmd.Args != nil {
@@ -83,28 +95,42 @@ func (l *locator) start() (hook.Program, *hook.Error) {
 		for _, arg := range cmd.Args {
 			argv = append(argv, l.env.placeholders(arg))
 		}
-		l.command(argv, false, 0)
+		l.bind(func() { l.command(argv, false, 0) })
 		return l.direct(argv)
 	}
 	if cmd.Shell == "" && l.env.prefix == "" {
 		if argv, ok := words(cmd.Line, l.env.Get); ok {
-			l.command(argv, false, 0)
+			l.bind(func() { l.command(argv, false, 0) })
 			return l.direct(argv)
 		}
 	}
 	p, failed := ViaShell(l.hook, l.env)
+	if failed == nil {
+		l.bind(func() { l.shell(p.Path) })
+	}
+	return p, failed
+}
+
+// bind looks for files, where they are asked for.
+func (l *locator) bind(look func()) {
+	if l.files != nil {
+		look()
+	}
+}
+
+// shell binds a shell, and what its line says.
+func (l *locator) shell(path string) {
+	cmd := l.hook.Command
 	switch {
-	case failed != nil:
 	case slices.Contains([]string{"", "sh", "bash", "zsh"}, cmd.Shell):
-		l.program(p.Path, cmd.Shell != "")
+		l.program(path, cmd.Shell != "")
 		l.script(cmd.Line, cmd.Shell, 0)
 	case filepath.IsAbs(cmd.Shell) && shellName(cmd.Shell):
-		l.program(p.Path, false)
+		l.program(path, false)
 		l.script(cmd.Line, filepath.Base(cmd.Shell), 0)
 	default:
 		l.unbound("the text of " + show(cmd.Shell) + " is not read")
 	}
-	return p, failed
 }
 
 // ViaShell returns how the hook's command line is run by its shell.

@@ -20,6 +20,15 @@ func words(line string, lookup func(string) string) (argv []string, ok bool) {
 	if len(line) > maxLine || strings.ContainsAny(line, "\n\r\x00") {
 		return nil, false
 	}
+	argv, ok = plainWords(line)
+	if !ok {
+		argv, ok = parsedWords(line, lookup)
+	}
+	return argv, ok && argv[0] != "" && !slices.Contains(builtins, argv[0])
+}
+
+// parsedWords splits a line that is one simple command.
+func parsedWords(line string, lookup func(string) string) (argv []string, ok bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
 	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 {
 		return nil, false
@@ -37,10 +46,19 @@ func words(line string, lookup func(string) string) (argv []string, ok bool) {
 		}
 		argv = append(argv, word)
 	}
-	if argv[0] == "" || slices.Contains(builtins, argv[0]) {
-		return nil, false
-	}
 	return argv, true
+}
+
+// plainWords splits a line that needs no parser: words that mean themselves, with
+// spaces between them.
+func plainWords(line string) (argv []string, ok bool) {
+	argv = strings.Split(line, " ")
+	for _, word := range argv {
+		if word == "" || word[0] == '=' || !plain(word) {
+			return nil, false
+		}
+	}
+	return argv, !strings.Contains(argv[0], "=") // which would be an assignment
 }
 
 // PlainWord returns what every shell makes of a word, if that is certain: a word
