@@ -143,7 +143,7 @@ var losing = map[string][]string{
 	"passwd": {"-d", "--delete", "-l", "--lock"}, "usermod": {"-L", "--lock"}, "rpm": {"-e", "--erase"}, "apk": {"del"}, "zypper": {"remove", "rm"}, "emerge": {"-C", "--unmerge"},
 	"dropdb": {""}, "dropuser": {""}, "mysqladmin": {"drop"}, "rabbitmqctl": {"reset", "force_reset", "delete_queue", "delete_vhost"}, "etcdctl": {"del"},
 	"apt": {"purge", "autoremove"}, "apt-get": {"purge"}, "dpkg": {"--purge", "-P"}, "pacman": {"-Rns", "-Rdd"}, "yum": {"remove"}, "dnf": {"remove"},
-	"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "svn": {"delete http"}, "launchctl": {"unload", "bootout"},
+	"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "launchctl": {"unload", "bootout"},
 	"tmutil": {"delete"}, "csrutil": {"disable"}, "nixos-rebuild": {""}, "init": {"0", "6"}, "sysctl": {"-w"}, "swapoff": {"-a"}, "umount": {"-a", "-l"},
 	"rails": {"db:drop", "db:reset"}, "rake": {"db:drop", "db:reset"}, "artisan": {"migrate:fresh", "db:wipe"}, "prisma": {"migrate reset", "db push --force-reset"},
 	"mix": {"ecto.drop", "ecto.reset"}, "wrangler": {"delete"}, "firebase": {"firestore:delete", "projects:delete"}, "velero": {"delete"}, "supabase": {"db reset"},

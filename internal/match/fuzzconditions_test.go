@@ -17,10 +17,9 @@ func conditionCall(command string) *Call {
 // says why, and a command behind the line takes no match away.
 func fuzzCondition(f *testing.F, judge func(*Call) Decision) {
 	for _, list := range []string{"destructive.txt", "network.txt", "secrets.txt", "harmless.txt"} {
-		commands, _ := commandsOf(f, list)
-		for i, command := range commands {
+		for i, one := range commandsOf(f, list) {
 			if i%8 == 0 {
-				f.Add(command)
+				f.Add(one.command)
 			}
 		}
 	}

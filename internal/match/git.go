@@ -5,6 +5,9 @@ import "strings"
 // gitOptions are the options before git's subcommand that take a value.
 var gitOptions = wordSet("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds")
 
+// gitProse are the options whose value is text or a pattern.
+var gitProse = wordSet("-m --message --grep -S -G --author -am")
+
 // gitRuns are the options whose value is a command.
 var gitRuns = wordSet("--exec --extcmd --upload-pack --receive-pack --open-files-in-pager --upload-archive --sendmail-cmd --to-cmd --cc-cmd --header-cmd")
 
@@ -52,7 +55,7 @@ func (r *lineReader) git(words []string, at int, in stream) {
 		case isOption(w):
 			if option, val, ok := strings.Cut(w, "="); ok && gitRuns.has(option) {
 				r.text(val, does, runBy("git "+rest[0]))
-			} else if ok {
+			} else if ok && !gitProse.has(option) {
 				r.text(val, may, runBy("git "+rest[0]))
 			} else if strings.HasPrefix(w, "-O") && rest[0] == "grep" {
 				r.text(w[2:], does, runBy("git "+rest[0]))

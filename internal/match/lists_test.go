@@ -7,22 +7,26 @@ import (
 	"testing"
 )
 
-// commandsOf reads a list of commands, one a line, quoted as in Go if it has
-// several. Those behind a ? are out of reach of what reads a line alone.
-func commandsOf(t testing.TB, name string) (commands, outOfReach []string) {
+// listedCommand is a command of a list, and the first word of its section's name: what
+// has to come of it.
+type listedCommand struct{ command, want string }
+
+// commandsOf reads a list of commands: one a line, quoted as in Go if it has
+// several, below the name of their section.
+func commandsOf(t testing.TB, name string) (list []listedCommand) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/commands/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	want := ""
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
-		if strings.HasPrefix(line, "#") {
-			continue
+		if section, ok := strings.CutPrefix(line, "## "); ok {
+			want, _, _ = strings.Cut(section, ":")
 		}
-		list := &commands
-		if rest, ok := strings.CutPrefix(line, "?"); ok {
-			line, list = rest, &outOfReach
+		if line == "" || strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "## ") {
+			continue
 		}
 		if strings.HasPrefix(line, `"`) {
 			text, err := strconv.Unquote(line)
@@ -31,9 +35,9 @@ func commandsOf(t testing.TB, name string) (commands, outOfReach []string) {
 			}
 			line = text
 		}
-		*list = append(*list, line)
+		list = append(list, listedCommand{line, want})
 	}
-	return commands, outOfReach
+	return list
 }
 
 // inWork makes a call of Bash in a workspace.
@@ -43,38 +47,34 @@ func inWork(t testing.TB, command string) *Call {
 	return c
 }
 
+// outcomes are what hooks make of a certainty: they refuse, ask a person, or let
+// the call pass.
+var outcomes = map[Certainty]string{Sure: "refused", Suspected: "asked", Observed: "passed", No: "passed"}
+
 func checkList(t *testing.T, name string, least int, judge func(*Call) Decision) {
 	t.Helper()
-	commands, outOfReach := commandsOf(t, name)
-	if len(commands) < least || len(outOfReach)*20 > len(commands) {
-		t.Errorf("%d commands, want %d; %d out of reach, want at most 5 %%", len(commands), least, len(outOfReach))
-	}
-	sures := 0
-	for _, command := range commands {
-		d := judge(inWork(t, command))
-		if d.Certainty < Suspected {
-			t.Errorf("passes: %s", command)
+	missed, list := 0, commandsOf(t, name)
+	for _, one := range list {
+		d := judge(inWork(t, one.command))
+		got := outcomes[d.Certainty]
+		if one.want == "missed" {
+			missed++
+			got = strings.Replace(got, "passed", "missed", 1)
 		}
-		if d.Certainty == Sure {
-			sures++
-		}
-		if d.Run && d.By == "" {
-			t.Errorf("no reason: %s", command)
+		if got != one.want || d.By == "" {
+			t.Errorf("%s is %s (%s), want %s", one.command, got, d.By, one.want)
 		}
 	}
-	for _, command := range outOfReach {
-		if d := judge(inWork(t, command)); d.Certainty >= Suspected {
-			t.Errorf("is within reach: %s: %s", command, d.By)
-		}
+	if len(list) < least || missed*20 > len(list) {
+		t.Errorf("%d commands, want %d; %d are missed, want at most 5 %%", len(list), least, missed)
 	}
-	t.Logf("%d of %d are certain", sures, len(commands))
 }
 
-func TestDestructiveCommandsAreSeen(t *testing.T) {
+func TestDestructiveCommandsAreRefusedOrAskedAbout(t *testing.T) {
 	checkList(t, "destructive.txt", 400, Destructive)
 }
 
-func TestNetworkCommandsAreSeen(t *testing.T) {
+func TestNetworkCommandsAreRefusedOrAskedAbout(t *testing.T) {
 	checkList(t, "network.txt", 210, Network)
 }
 
@@ -99,28 +99,26 @@ func secrets(t testing.TB) func(*Call) Decision {
 	}
 }
 
-func TestCommandsThatReadSecretsAreSeen(t *testing.T) {
+func TestCommandsThatReadSecretsAreRefusedOrAskedAbout(t *testing.T) {
 	checkList(t, "secrets.txt", 220, secrets(t))
 }
 
 func TestEverydayCommandsPass(t *testing.T) {
-	commands, _ := commandsOf(t, "harmless.txt")
-	if len(commands) < 150 {
-		t.Errorf("%d commands, want 150", len(commands))
-	}
+	list := commandsOf(t, "harmless.txt")
+	asked := 0
 	for name, judge := range map[string]func(*Call) Decision{"destructive": Destructive, "network": Network, "secrets": secrets(t)} {
-		asked := 0
-		for _, command := range commands {
-			switch d := judge(inWork(t, command)); d.Certainty {
-			case Sure:
-				t.Errorf("%s: refused: %s: %s", name, command, d.By)
-			case Suspected:
+		for _, one := range list {
+			want := "passed"
+			if one.want == "asked by "+name {
+				want = "asked"
 				asked++
-				t.Logf("%s: asked: %s: %s", name, command, d.By)
+			}
+			if d := judge(inWork(t, one.command)); outcomes[d.Certainty] != want {
+				t.Errorf("%s: %s is %s, want %s: %s", name, one.command, outcomes[d.Certainty], want, d.By)
 			}
 		}
-		if asked*20 > len(commands) {
-			t.Errorf("%s: asks about %d of %d", name, asked, len(commands))
-		}
+	}
+	if len(list) < 150 || asked*20 > len(list) {
+		t.Errorf("%d commands, want 150; %d are asked about, want at most 5 %%", len(list), asked)
 	}
 }

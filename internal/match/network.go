@@ -147,7 +147,9 @@ func (s *started) network(wild map[string]bool) Certainty {
 		return Suspected
 	}
 	if subs, ok := speaksFor[name]; ok {
-		return s.subcommandNetwork(name, subs)
+		if certainty := s.subcommandNetwork(name, subs); certainty > No || name != "deno" && name != "bun" {
+			return certainty
+		}
 	}
 	if isLanguage(name) {
 		return codeNetwork(name, args, s.stdin)

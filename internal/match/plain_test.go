@@ -83,9 +83,8 @@ func TestOrdinaryLinesArePlain(t *testing.T) {
 // The lists of commands as people write them, too.
 func TestListedCommandsAreReadAsTheParserReadsThem(t *testing.T) {
 	for _, name := range []string{"destructive.txt", "harmless.txt", "network.txt", "secrets.txt"} {
-		commands, _ := commandsOf(t, name)
-		for _, command := range commands {
-			samePlain(t, command)
+		for _, one := range commandsOf(t, name) {
+			samePlain(t, one.command)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 func TestNoSpellingHidesRmFromARule(t *testing.T) {
 	rule, _ := ParseRule("Bash(rm *)", RuleOptions{})
-	commands, _ := commandsOf(t, "destructive.txt")
 	held := 0
-	for _, command := range commands {
+	for _, one := range commandsOf(t, "destructive.txt") {
+		command := one.command
 		if !strings.Contains(command, "rm -rf /") || strings.Contains(command, "echo \"rm -rf /\"") || strings.HasPrefix(command, "git commit") || strings.HasPrefix(command, "bind ") {
 			continue
 		}

@@ -98,8 +98,8 @@ func usesOf(name string, args []string) use {
 			}
 			return asRead
 		})
-	case name == "gh":
-		u.prose(args, "--title", "--body", "-t", "-b")
+	case messages[name] != nil:
+		u.prose(args, messages[name])
 	}
 	return u
 }
@@ -112,12 +112,11 @@ func (u *use) each(args []string, f func(int) role) {
 }
 
 // prose marks the values of options that are text.
-func (u *use) prose(args []string, options ...string) {
+func (u *use) prose(args []string, options *wordList) {
 	u.each(args, func(i int) role {
-		for _, option := range options {
-			if i > 0 && args[i-1] == option || strings.HasPrefix(args[i], option+"=") && strings.HasPrefix(option, "--") {
-				return asProse
-			}
+		option, _, valued := strings.Cut(args[i], "=")
+		if i > 0 && options.has(args[i-1]) || valued && options.has(option) {
+			return asProse
 		}
 		return u.def
 	})
@@ -167,7 +166,7 @@ func (u *use) gitUse(args []string) {
 			break
 		}
 	}
-	u.prose(args, "-m", "--message", "--grep", "-S", "-G", "--author", "-am")
+	u.prose(args, gitProse)
 	switch sub {
 	case "check-ignore", "rm", "status", "branch", "checkout", "switch", "restore", "ls-files", "init", "fetch", "pull", "remote":
 		for i := range u.roles {
