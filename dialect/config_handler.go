@@ -91,7 +91,9 @@ func (r *configReader) handler(ev declaredEvent, g, e *entry) {
 		h.OnFailure = e.policy()
 	}
 	h.Once = e.takes("once") && e.flag("once")
-	h.StatusMessage = e.caption("status_message")
+	if e.takes("status_message") {
+		h.StatusMessage = e.caption("status_message")
+	}
 	if e.takes("env") {
 		h.Env = e.env()
 	}

@@ -420,28 +420,48 @@ func TestConfigFilesAreThoseOfTheProducts(t *testing.T) {
 }
 
 func TestPlacesAreThoseOfTheProductsScopes(t *testing.T) {
+	bases := map[Base]string{BaseWorkspace: ".", BaseHome: "~", BaseConfigHome: "~/.config", BaseManaged: "/etc"}
 	var got []string
-	for _, p := range ConfigPlaces("claude", "caliban", "copilot") {
-		line := fmt.Sprintf("%s %v %d %s", p.Product, p.Scope, p.Base, strings.Join(p.Names, " "))
-		if p.Legacy {
-			line += " legacy"
+	for _, p := range ConfigPlaces(Products()...) {
+		for _, name := range p.Names {
+			line := fmt.Sprintf("%s %v %s/%s", p.Product, p.Scope, bases[p.Base], name)
+			if p.Legacy {
+				line += " legacy"
+			}
+			got = append(got, line)
 		}
-		got = append(got, line)
 	}
 	want := []string{
-		"claude managed 3 " + claudeManagedFolder() + "/managed-settings.json",
-		"caliban user 2 caliban/settings.toml caliban/settings.json",
-		"caliban user 2 caliban/hooks.toml legacy",
-		"claude user 1 .claude/settings.json .claude/hooks.json",
-		"copilot user 1 .copilot/hooks/*.json",
-		"caliban project 0 .caliban/settings.toml .caliban/settings.json",
-		"caliban project 0 .caliban/hooks.toml legacy",
-		"claude project 0 .claude/settings.json .claude/hooks.json",
-		"copilot project 0 .github/hooks/*.json .github/hooks.json",
-		"claude local 0 .claude/settings.local.json",
+		"claude managed /etc/" + claudeManagedFolder() + "/managed-settings.json",
+		"caliban user ~/.config/caliban/settings.toml", "caliban user ~/.config/caliban/settings.json", "caliban user ~/.config/caliban/hooks.toml legacy",
+		"claude user ~/.claude/settings.json", "claude user ~/.claude/hooks.json",
+		"codex user ~/.codex/hooks.json", "codex user ~/.codex/config.toml", "gemini user ~/.gemini/settings.json",
+		"copilot user ~/.copilot/hooks/*.json", "cursor user ~/.cursor/hooks.json",
+		"windsurf user ~/.windsurf/hooks.json", "windsurf user ~/.codeium/windsurf/hooks.json",
+		"kiro user ~/.kiro/agents/*.json", "kiro user ~/.kiro/hooks/*.kiro.hook",
+		"factory user ~/.factory/settings.json", "factory user ~/.factory/hooks.json",
+		"antigravity user ~/.agents/hooks.json", "antigravity user ~/.antigravitycli/hooks.json", "antigravity user ~/.gemini/config/hooks.json",
+		"qwen user ~/.qwen/settings.json",
+		"caliban project ./.caliban/settings.toml", "caliban project ./.caliban/settings.json", "caliban project ./.caliban/hooks.toml legacy",
+		"claude project ./.claude/settings.json", "claude project ./.claude/hooks.json",
+		"codex project ./.codex/hooks.json", "codex project ./.codex/config.toml", "gemini project ./.gemini/settings.json",
+		"copilot project ./.github/hooks/*.json", "copilot project ./.github/hooks.json", "cursor project ./.cursor/hooks.json",
+		"windsurf project ./.windsurf/hooks.json", "kiro project ./.kiro/agents/*.json", "kiro project ./.kiro/hooks/*.kiro.hook",
+		"factory project ./.factory/settings.json", "factory project ./.factory/hooks.json",
+		"antigravity project ./.agents/hooks.json", "antigravity project ./.antigravitycli/hooks.json", "antigravity project ./.gemini/config/hooks.json",
+		"qwen project ./.qwen/settings.json",
+		"claude local ./.claude/settings.local.json", "factory local ./.factory/settings.local.json",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	for name, product := range map[string]string{
+		".tenterhook/settings.json": "tenterhook", ".tenterhook/local/settings.toml": "tenterhook", "tenterhook/settings.toml": "tenterhook", "tenterhook/settings.json": "tenterhook",
+		".claude-plugin/plugin.json": "claude", ".codex-plugin/plugin.json": "codex", ".cursor-plugin/plugin.json": "cursor", ".factory-plugin/plugin.json": "factory",
+	} {
+		if f, ok := byPath("/w/" + name); !ok || f.product.name != product || f.by != byFile {
+			t.Errorf("%s is taken for %s's", name, f.product.name)
+		}
 	}
 	if places := ConfigPlaces(); len(places) > 0 {
 		t.Errorf("places of no product: %+v", places)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -135,75 +134,6 @@ func TestConfigFilesSayWhatTheirArchivesExpect(t *testing.T) {
 			expect(t, file, string(txtar.Format(archive)))
 		})
 	}
-}
-
-// The tables are written down a second time, so that no entry goes or changes
-// unnoticed. That each has an effect other tests show.
-func TestTablesHaveTheirEntriesAndNoOthers(t *testing.T) {
-	var b strings.Builder
-	table := func(name string, v any) {
-		switch v := reflect.ValueOf(v); v.Kind() {
-		case reflect.Struct:
-			for i := range v.NumField() {
-				if f := v.Field(i); !f.IsZero() {
-					fmt.Fprintf(&b, "%s.%s: %s\n", name, v.Type().Field(i).Name, show(f))
-				}
-			}
-		case reflect.Map:
-			for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
-				fmt.Fprintf(&b, "%s[%s]: %s\n", name, key, show(v.MapIndex(key)))
-			}
-		default:
-			for i := range v.Len() {
-				fmt.Fprintf(&b, "%s[%d]: %s\n", name, i, show(v.Index(i)))
-			}
-		}
-	}
-	for _, p := range products {
-		table(p.name, *p)
-	}
-	for _, p := range []productEvents{moltisEvents, openclawEvents} {
-		table(p.product, p)
-	}
-	for _, p := range hook.Protocols() {
-		table("protocol "+string(p), *wireOf(p))
-	}
-	for _, set := range []struct {
-		name  string
-		words map[string]bool
-	}{
-		{"refusing words", refusingWords}, {"ended words", endedWords}, {"opening words", openingWords}, {"deciding keys", decidingKeys},
-		{"state keys", stateKeys}, {"kind keys", kindKeys}, {"consent keys", consentKeys}, {"refusal keys", refusalKeys}, {"reason keys", reasonKeys},
-		{"fact keys", factKeys}, {"qualifiers", qualifiers}, {"false words", falseWords}, {"fillers", fillers}, {"call words", callWords},
-		{"count words", countWords}, {"because words", becauseWords}, {"refusing flags", refusingFlags},
-	} {
-		fmt.Fprintf(&b, "%s: %q\n", set.name, slices.Sorted(maps.Keys(set.words)))
-	}
-	table("field", fieldTable)
-	for id := range fieldCount {
-		if decisive[id] {
-			fmt.Fprintf(&b, "decides anywhere: %s\n", fieldTable[id].key)
-		}
-	}
-	table("permission", permissions)
-	table("decision", decisionWords)
-	fmt.Fprintf(&b, "answer words: %q\n", answerWords)
-	table("type", kindOfType)
-	table("key of kind", kindOfKey)
-	table("parameter", configParams)
-	table("mark", markOf)
-	for _, list := range []struct {
-		name  string
-		words []string
-	}{
-		{"shared keys", sharedHandlerKeys}, {"system commands", systemCommands}, {"settings", settingKeys}, {"journal", journalKeys},
-		{"record", recordLevels}, {"server", serverKeys}, {"model", modelKeys}, {"provider", modelMakers}, {"config files", ConfigFiles()},
-		{"config files of two", ConfigFiles("codex", "gemini")}, {"products", Products()},
-	} {
-		fmt.Fprintf(&b, "%s: %q\n", list.name, list.words)
-	}
-	table("place", ConfigPlaces(Products()...))
-	expect(t, "testdata/tables.txt", strings.ReplaceAll(b.String(), claudeManagedFolder()+"/", "claude-code/"))
 }
 
 // Each line of testdata/replies.txt that is not indented is a reply: protocols,
