@@ -14,14 +14,23 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// ingestTurn is how long an ingester waits for another.
+const ingestTurn = 2 * time.Second
+
 // Ingest moves the spool into the database and returns how many lines it moved.
-// It returns at once where another process is moving lines: that one moves them.
+// Where another process is moving lines it waits for up to two seconds, and then
+// returns: that one moves them.
 // The rows of a spool and the note that it was moved are one transaction, so that
 // a kill at any moment neither loses nor doubles a line.
 func (j *Journal) Ingest(ctx context.Context) (moved int, err error) {
 	lock := flock.New(filepath.Join(j.dir, ingestName), flock.SetPermissions(0o600))
-	got, err := lock.TryLock()
-	if err != nil || !got {
+	turn, cancel := context.WithTimeout(ctx, ingestTurn)
+	defer cancel()
+	got, err := lock.TryLockContext(turn, 2*time.Millisecond)
+	if !got {
+		if turn.Err() != nil && ctx.Err() == nil {
+			err = nil
+		}
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
@@ -49,8 +58,9 @@ func (j *Journal) Ingest(ctx context.Context) (moved int, err error) {
 			return moved, err
 		}
 	}
-	if moved > 0 {
+	if moved > 0 || !j.retained.Load() { // keep and max_size may be others than the last time
 		err = j.retain(ctx)
+		j.retained.Store(err == nil)
 	}
 	return moved, err
 }
@@ -105,25 +115,28 @@ func (j *Journal) move(ctx context.Context, path string) (moved int, err error) 
 			return 0, err
 		}
 	}
+	if err := w.tallies.save(ctx, tx); err != nil {
+		return 0, err
+	}
 	return moved, tx.Commit()
 }
 
-// writer has the statements of one transaction.
+// writer has the statements of one transaction, and what it counted.
 type writer struct {
-	ctx                     context.Context
-	dispatch, result, tally *sql.Stmt
-	counter, find           *sql.Stmt
+	ctx              context.Context
+	dispatch, result *sql.Stmt
+	counter, find    *sql.Stmt
+	tallies          tallies
 }
 
 func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
-	w := &writer{ctx: ctx}
+	w := &writer{ctx: ctx, tallies: make(tallies)}
 	for _, s := range []struct {
 		to   **sql.Stmt
 		text string
 	}{
 		{&w.dispatch, `INSERT INTO dispatch(run, at_us, agent, session, workspace, event, tool, verdict, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&w.result, `INSERT INTO result(dispatch, at_us, session, agent, event, hook, status, failure, verdict, elapsed_us, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&w.tally, `INSERT INTO tally VALUES(?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT DO UPDATE SET n = n + 1, last_us = max(last_us, excluded.last_us)`},
 		{&w.counter, `UPDATE meta SET v = CAST(v AS INTEGER) + ? WHERE k = ?`},
 		{&w.find, `SELECT seq FROM dispatch WHERE run = ? ORDER BY seq LIMIT 1`},
 	} {
@@ -184,9 +197,12 @@ func (w *writer) addResult(dispatch, at int64, e *Entry, r *Result) error {
 		r.Verdict.String(), elapsed, body); err != nil {
 		return err
 	}
-	_, err = w.tally.ExecContext(w.ctx, r.Hook, at/int64(time.Hour/time.Microsecond), string(r.Status), string(r.Failure), r.Verdict.String(), bucketOf(elapsed), at)
-	return err
+	w.tallies.add(hookHour{r.Hook, hourOf(at)}, countKey{r.Status, r.Failure, r.Verdict.String(), bucketOf(elapsed)}, 1, at)
+	return nil
 }
+
+// hourOf is the hour of a time in microseconds since 1970.
+func hourOf(us int64) int64 { return us / int64(time.Hour/time.Microsecond) }
 
 // bucketsPerOctave is how finely times are told apart: 16 steps from one power of
 // two to the next, each 4.4 % wide.
@@ -229,7 +245,7 @@ func (j *Journal) retain(ctx context.Context) error {
 			break
 		}
 	}
-	_, err := j.db.ExecContext(ctx, `DELETE FROM tally WHERE hour < ?`, cutoff/int64(time.Hour/time.Microsecond))
+	_, err := j.db.ExecContext(ctx, `DELETE FROM tally WHERE hour < ?`, hourOf(cutoff))
 	return err
 }
 

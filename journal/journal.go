@@ -2,53 +2,19 @@ package journal
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// schemaVersion is the version of the tables below. A journal of a newer version
-// is left as it is: its lines wait in the spool.
-const schemaVersion = 1
-
-// One row of dispatch is one event; one of result is one hook of it. tally holds
-// what stats needs, by hook and hour, so that it reads hundreds of rows and not
-// millions. A row's number never comes back, and no number is missing between
-// two that are there, so that a copy elsewhere can tell that it is complete.
-const schema = `
-CREATE TABLE meta(k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE dispatch(
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  run TEXT NOT NULL, at_us INTEGER NOT NULL, agent TEXT NOT NULL, session TEXT NOT NULL, workspace TEXT NOT NULL,
-  event TEXT NOT NULL, tool TEXT NOT NULL, verdict TEXT NOT NULL, body BLOB NOT NULL) STRICT;
-CREATE INDEX dispatch_run ON dispatch(run);
-CREATE INDEX dispatch_at ON dispatch(at_us);
-CREATE TABLE result(
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  dispatch INTEGER NOT NULL, at_us INTEGER NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL, event TEXT NOT NULL,
-  hook TEXT NOT NULL, status TEXT NOT NULL, failure TEXT NOT NULL, verdict TEXT NOT NULL, elapsed_us INTEGER NOT NULL,
-  body BLOB NOT NULL) STRICT;
-CREATE INDEX result_at ON result(at_us);
-CREATE INDEX result_dispatch ON result(dispatch);
-CREATE INDEX result_session ON result(session, at_us);
-CREATE INDEX result_hook ON result(hook, at_us);
-CREATE INDEX result_failed ON result(hook, at_us) WHERE failure <> '';
-CREATE INDEX result_notable ON result(at_us) WHERE failure <> '' OR verdict IN ('deny', 'ask', 'defer');
-CREATE TABLE tally(
-  hook TEXT NOT NULL, hour INTEGER NOT NULL, status TEXT NOT NULL, failure TEXT NOT NULL, verdict TEXT NOT NULL, bucket INTEGER NOT NULL,
-  n INTEGER NOT NULL, last_us INTEGER NOT NULL,
-  PRIMARY KEY(hook, hour, status, failure, verdict, bucket)) STRICT, WITHOUT ROWID;
-`
 
 // Journal is the database of a folder. It is safe for concurrent use, and the
 // folder may be used by several processes.
@@ -63,6 +29,8 @@ type Journal struct {
 	opts Options
 	db   *sql.DB
 	file os.FileInfo // of the database, as it was opened
+
+	retained atomic.Bool // since it was opened
 }
 
 // AsideGlob matches the damaged databases that were set aside in a journal's folder.
@@ -160,8 +128,8 @@ func (j *Journal) begin(ctx context.Context) error {
 	if err := known(version); err != nil {
 		return err
 	}
-	if version == 0 {
-		if err := j.create(ctx); err != nil {
+	if version < len(migrations) {
+		if err := j.migrate(ctx); err != nil {
 			return err
 		}
 	}
@@ -169,35 +137,6 @@ func (j *Journal) begin(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// known fails for the version of tables that this program does not know.
-func known(version int) error {
-	if version > schemaVersion {
-		return fmt.Errorf("%w: its tables have version %d, this one knows %d; upgrade tenterhook", ErrNewer, version, schemaVersion)
-	}
-	return nil
-}
-
-func (j *Journal) create(ctx context.Context) error {
-	tx, err := j.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing after a commit
-	var version int
-	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil || version != 0 {
-		return err // another process was faster
-	}
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails
-	for _, statement := range []string{schema, `INSERT INTO meta VALUES('id', '` + hex.EncodeToString(id[:]) + `'), ('dropped', '0'), ('damaged', '0')`,
-		fmt.Sprintf(`PRAGMA user_version = %d`, schemaVersion)} {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return tx.Commit()
 }
 
 // Close closes the database.

@@ -37,6 +37,9 @@ type Line struct {
 
 const defaultLimit = 50
 
+// notable is what the index result_notable holds.
+const notable = "(r.failure <> '' OR r.verdict IN ('deny', 'ask', 'defer'))"
+
 // Log returns the lines that a filter chooses, the newest first.
 func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 	var where []string
@@ -49,6 +52,9 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 	}
 	if f.Failed {
 		and("r.failure <> ''")
+	}
+	if f.Verdict == "deny" || f.Verdict == "ask" || f.Verdict == "defer" {
+		and(notable) // which the index knows by these words alone
 	}
 	if !f.Since.IsZero() {
 		and("r.at_us >= ?", f.Since.UnixMicro())

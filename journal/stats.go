@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,7 +13,7 @@ import (
 )
 
 // HookStats is how one hook did, as `tenterhook stats --json` prints it. Times
-// are exact to 5 %; a run that was skipped counts as no run.
+// are exact to 5 %; a run that was skipped counts as no run, one in the background when it has ended.
 type HookStats struct {
 	Hook     string                 `json:"hook"`
 	Runs     int64                  `json:"runs"`
@@ -39,11 +40,10 @@ func (j *Journal) Stats(ctx context.Context, hookID string, since time.Time) ([]
 // StatsBetween returns what Stats does, without the hour in which until lies and
 // later ones; a zero until is no bound.
 func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until time.Time) ([]HookStats, error) {
-	hourOf := func(t time.Time) int64 { return t.UnixMicro() / int64(time.Hour/time.Microsecond) }
-	query := `SELECT hook, hour, status, failure, verdict, bucket, n, last_us FROM tally WHERE hour >= ?`
-	args := []any{hourOf(since)}
+	query := `SELECT hook, hour, last_us, counts FROM tally WHERE hour >= ?`
+	args := []any{hourOf(since.UnixMicro())}
 	if !until.IsZero() {
-		query, args = query+` AND hour < ?`, append(args, hourOf(until))
+		query, args = query+` AND hour < ?`, append(args, hourOf(until.UnixMicro()))
 	}
 	if hookID != "" {
 		query, args = query+` AND hook = ?`, append(args, hookID)
@@ -54,13 +54,12 @@ func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until 
 	}
 	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	all := make(map[string]*counted)
-	now := time.Now().Unix() / 3600
+	now := hourOf(time.Now().UnixMicro())
 	for rows.Next() {
-		var id, verdict string
-		var status hook.Status
-		var failure hook.Failure
-		var hour, bucket, n, last int64
-		if err := rows.Scan(&id, &hour, &status, &failure, &verdict, &bucket, &n, &last); err != nil {
+		var id string
+		var hour, last int64
+		var text sql.RawBytes
+		if err := rows.Scan(&id, &hour, &last, &text); err != nil {
 			return nil, err
 		}
 		c := all[id]
@@ -68,12 +67,15 @@ func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until 
 			c = &counted{HookStats: HookStats{Hook: id, Failures: map[hook.Failure]int64{}, Hourly: make([]int64, hoursShown)}, times: map[int64]int64{}}
 			all[id] = c
 		}
-		c.add(status, failure, verdict, bucket, n)
+		runs := c.Runs
+		if err := eachCount(text, c.add); err != nil {
+			return nil, err
+		}
 		if at := time.UnixMicro(last).UTC(); at.After(c.Last) {
 			c.Last = at
 		}
-		if ago := now - hour; ago >= 0 && ago < hoursShown && status != hook.StatusSkipped {
-			c.Hourly[hoursShown-1-ago] += n
+		if ago := now - hour; ago >= 0 && ago < hoursShown {
+			c.Hourly[hoursShown-1-ago] += c.Runs - runs
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -94,22 +96,23 @@ type counted struct {
 	times map[int64]int64
 }
 
-func (c *counted) add(status hook.Status, failure hook.Failure, verdict string, bucket, n int64) {
-	if failure != "" {
+func (c *counted) add(k countKey, n int64) {
+	if k.failure != "" {
 		c.Failed += n
-		c.Failures[failure] += n
+		c.Failures[k.failure] += n
 	}
-	if status == hook.StatusSkipped {
+	switch k.status {
+	case hook.StatusSkipped:
 		c.Skipped += n
+		return
+	case hook.StatusAsync: // a run in the background counts when it has ended
 		return
 	}
 	c.Runs += n
-	if verdict == hook.Deny.String() && failure == "" {
+	if k.verdict == hook.Deny.String() && k.failure == "" {
 		c.Denied += n
 	}
-	if status != hook.StatusAsync {
-		c.times[bucket] += n
-	}
+	c.times[k.bucket] += n
 }
 
 // quantile is the time in milliseconds that a share q of the runs did not exceed.

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/tenterhook/tenterhook/handler/rule"
@@ -110,6 +109,6 @@ func (r *Registry) explainRule(p *pick, facts *rule.Facts) {
 		p.by = basis.By
 	default:
 		p.run, p.concerned, p.why = false, false, basis.Key
-		p.detail = fmt.Sprintf("its condition %s does not hold: %s", basis.Key, basis.By)
+		p.detail = p.ruling.NotHeld(basis)
 	}
 }

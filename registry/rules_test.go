@@ -218,8 +218,8 @@ func TestSelectionOfRulesIsWhatADispatchFinds(t *testing.T) {
 		"a-denies by every PreToolUse; if `Bash(git *)`: `git push`, blocked ",
 		"d-fails by every PreToolUse; when `tool_input.none > 3` has no value: no such key: none, failed expression",
 		"g-every by every PreToolUse, success ",
-		"b-unless not: if: its condition if does not hold: no rule matches, ",
-		"c-if not: if: its condition if does not hold: no rule matches, ",
+		"b-unless not: unless: its exception holds: unless `Bash(git push)`: `git push`, ",
+		"c-if not: if: its condition if `Bash(rm *)` does not hold: no rule matches, ",
 		"e-broken not: invalid: line 4, column 20: when: syntax error: no viable alternative at input '.(', invalid",
 		`f-wrong not: invalid: decision: expected one of deny, ask, allow, warn, context, rewrite, got "maybe", invalid`,
 	}

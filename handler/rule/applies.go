@@ -96,7 +96,12 @@ func (r *Rule) testRules(f *Facts, b *Basis) {
 		case allow:
 			b.take("if", ifs.Covers(f.Call))
 		default:
-			b.take("if", ifs.MatchUnless(f.Call, r.ready.unless))
+			d := ifs.MatchUnless(f.Call, r.ready.unless)
+			if r.ready.unless != nil && d.Certainty < match.Suspected && ifs.Match(f.Call).Certainty >= match.Suspected {
+				b.except(r.ready.unless.Match(f.Call)) // `if` holds for nothing else
+				return
+			}
+			b.take("if", d)
 		}
 	}
 	if r.ready.unless == nil || !b.Holds {
@@ -107,8 +112,28 @@ func (r *Rule) testRules(f *Facts, b *Basis) {
 		d = r.ready.unless.Match(f.Call)
 	}
 	if d.Certainty == match.Sure || allow && d.Run {
-		*b = Basis{Key: "unless", By: d.By}
+		if which := r.ready.unless.Match(f.Call); which.Run {
+			d = which
+		}
+		b.except(d)
 	}
+}
+
+// except says which exception lifts the rule.
+func (b *Basis) except(d match.Decision) { *b = Basis{Key: "unless", By: d.By} }
+
+// NotHeld says in words why a rule does not apply: which condition does not hold,
+// as it was written.
+func (r *Rule) NotHeld(b Basis) string {
+	written := map[string][]string{"if": r.hook.If, "touches": r.params.Touches, "reads": r.params.Reads, "writes": r.params.Writes}[b.Key]
+	if b.Key == "unless" {
+		return "its exception holds: unless " + b.By
+	}
+	condition := b.Key
+	for i, text := range written {
+		condition += map[bool]string{true: " ", false: ", "}[i == 0] + quoted(text)
+	}
+	return "its condition " + condition + " does not hold: " + b.By
 }
 
 // paths tests a condition over the paths that the call names.

@@ -41,45 +41,27 @@ func (a *app) journalOptions(ctx context.Context) (journal.Options, error) {
 const journalHint = "free space, or make the state directory writable"
 
 // withJournal opens the journal with everything in it that processes have
-// written so far.
-func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error) (err error) {
+// written so far. What does not prevent that is told on standard error.
+func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error) error {
+	return a.useJournal(ctx, a.tell, ask)
+}
+
+// tell says on standard error what is wrong, and what prevents nothing.
+func (a *app) tell(err error) { fmt.Fprintln(a.Err, "tenterhook: "+printable(err.Error())) }
+
+func (a *app) useJournal(ctx context.Context, told func(error), ask func(*journal.Journal) error) error {
 	o, err := a.journalOptions(ctx)
 	if err != nil {
 		return err
 	}
-	dir := recording.Dir(a.stateDir())
-	j, err := journal.Open(ctx, dir, o)
-	if errors.Is(err, journal.ErrNewer) {
-		return fmt.Errorf("%w; runs wait in %s until then", err, dir)
+	err = recording.Use(ctx, a.stateDir(), o, told, ask)
+	if aside := (*recording.AsideError)(nil); errors.As(err, &aside) {
+		return &located{"journal_damaged", aside.Error(), "run the command again"}
 	}
-	if err != nil {
-		return &located{"journal", fmt.Sprintf("open the journal in %s: %v", dir, err), journalHint}
+	if errors.Is(err, recording.ErrOpen) {
+		return &located{"journal", err.Error(), journalHint}
 	}
-	if j.SetAside != "" {
-		fmt.Fprintln(a.Err, "tenterhook: "+asideWords(j.SetAside))
-	}
-	moved := func() error {
-		if _, err := j.Ingest(ctx); err != nil {
-			return fmt.Errorf("move new runs into the journal in %s: %w", dir, err)
-		}
-		return ask(j)
-	}
-	err = errors.Join(moved(), j.Close())
-	if !journal.Damaged(err) {
-		return err
-	}
-	aside, asideErr := journal.SetAside(ctx, dir)
-	if asideErr != nil {
-		return errors.Join(err, asideErr)
-	}
-	if aside == "" {
-		return err
-	}
-	return &located{"journal_damaged", asideWords(aside), "run the command again"}
-}
-
-func asideWords(path string) string {
-	return "the journal was damaged; it is now " + printable(path) + ", and a new one began"
+	return err
 }
 
 // logFlags choose lines of the log.
@@ -193,8 +175,8 @@ func following(j *journal.Journal, f journal.Filter) func(context.Context) ([]jo
 	return func(ctx context.Context) ([]journal.Line, error) {
 		if began {
 			f.Limit = 1000
-			if _, err := j.Ingest(ctx); err != nil {
-				return nil, err
+			if _, err := j.Ingest(ctx); err != nil && recording.Fatal(err) {
+				return nil, err // else what is new waits, which was told at the beginning
 			}
 		}
 		newest, err := j.Last(ctx)
@@ -342,9 +324,10 @@ func (a *app) record() {
 	a.opts.Recorder = a.recording
 }
 
-// recorded waits until what was decided is written.
-func (a *app) recorded(ctx context.Context) {
+// recorded waits until what was decided is written, and reports whether it is.
+func (a *app) recorded(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, recordWithin)
 	defer cancel()
-	_ = a.recording.Flush(ctx) // Main says what is wrong
+	err := a.recording.Flush(ctx) // Main says what is wrong
+	return err == nil && a.recording.Recording() && a.recording.Dropped() == 0
 }

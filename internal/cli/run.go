@@ -27,7 +27,7 @@ func (a *app) runCommand() *cobra.Command {
 			"  tenterhook run --payload event.json",
 	}, func(ctx context.Context, reg *registry.Registry, in hook.Input) error {
 		out, err := daemon.WithBreakers(ctx, os.Environ(), reg, in)
-		a.recorded(ctx) // before anything is printed: what was answered is in the log
+		recorded := a.recorded(ctx) // before anything is printed: what was answered is in the log
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (a *app) runCommand() *cobra.Command {
 			fmt.Fprintf(a.Err, "%s in other hooks: tenterhook check\n", plural(others, "more problem"))
 		}
 		a.printRoot(reg.Workspace())
-		if out.Run != "" && a.recording.Recording() {
+		if out.Run != "" && recorded {
 			fmt.Fprintln(a.Out, a.styleOf(a.Out).dim("recorded: 'tenterhook show "+out.Run+"' shows it again, 'tenterhook log' all runs"))
 		}
 		return nil

@@ -173,6 +173,25 @@ func execute(t *testing.T, path, statement string) {
 	}
 }
 
+// newer makes the journal one of a newer version, until older is called.
+func newer(t *testing.T, path string) (older func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var version int
+	if err := db.QueryRow(`PRAGMA user_version`).Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, path, fmt.Sprintf(`PRAGMA user_version = %d; ALTER TABLE result ADD COLUMN later TEXT NOT NULL DEFAULT ''`, version+1))
+	return func() {
+		t.Helper()
+		execute(t, path, fmt.Sprintf(`PRAGMA user_version = %d; ALTER TABLE result DROP COLUMN later`, version))
+	}
+}
+
 // The journal of a newer version is left as it is, and runs wait for that version.
 func TestAJournalOfANewerVersionWaits(t *testing.T) {
 	u := newUser(t, guard)
@@ -184,7 +203,7 @@ func TestAJournalOfANewerVersionWaits(t *testing.T) {
 	run()
 	u.logged()
 	path := filepath.Join(u.home, ".local/state/tenterhook/journal/journal.db")
-	execute(t, path, `PRAGMA user_version = 99`)
+	older := newer(t, path)
 	run()
 	if r := u.run("", nil, "tenterhook", "log"); r.code != 1 || !strings.Contains(r.stderr, "a newer version of tenterhook made the journal") || !strings.Contains(r.stderr, "upgrade tenterhook") {
 		t.Errorf("log: %+v", r)
@@ -192,9 +211,56 @@ func TestAJournalOfANewerVersionWaits(t *testing.T) {
 	if r := u.run("", nil, "tenterhook", "doctor"); r.code != 0 || !strings.Contains(r.stdout, "warning: journal: a newer version of tenterhook made the journal") {
 		t.Errorf("doctor: %+v", r)
 	}
-	execute(t, path, `PRAGMA user_version = 1`) // the newer version is back
+	older() // the newer version is back
 	if lines := u.logged(); len(lines) != 2 {
 		t.Errorf("got %d lines, want 2", len(lines))
+	}
+}
+
+// Two versions at once: a daemon and a follower of the older one are at work when the
+// newer comes. The older one writes as before, moves nothing, and loses nothing.
+func TestAnOlderVersionWritesWhileANewerOwnsTheJournal(t *testing.T) {
+	u := newUser(t, guard)
+	call := func(i int) {
+		u.wantDenied(u.claude("PreToolUse", u.shell("rm x", "session_id", fmt.Sprint("session-", i), "tool_use_id", fmt.Sprint(i))), "not here")
+	}
+	call(0)
+	u.logged()
+	follow := exec.Command(filepath.Join(u.bin, "tenterhook"), "log", "-f")
+	var said bytes.Buffer
+	follow.Dir, follow.Env, follow.Stderr = u.work, u.env, &said
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	older := newer(t, filepath.Join(u.home, ".local/state/tenterhook/journal/journal.db"))
+	for i := range 4 {
+		call(i + 1)
+		u.run("", nil, "tenterhook", "run", "PreToolUse", "--tool", "Bash", "--input", `{"command":"rm x"}`, "--set", fmt.Sprintf(`session_id="run-%d"`, i))
+	}
+	_ = follow.Wait() // it cannot follow any more
+	if !strings.Contains(said.String(), "a newer version of tenterhook made the journal") {
+		t.Errorf("log -f: %q", &said)
+	}
+	logFile := filepath.Join(u.home, ".local/state/tenterhook/daemon.log")
+	until(t, "the daemon says that lines wait", func() bool { return strings.Contains(u.read(logFile), "a newer version of tenterhook") })
+	call(5)
+	if n := strings.Count(u.read(logFile), "a newer version of tenterhook"); n != 1 {
+		t.Errorf("the daemon says it %d times", n)
+	}
+	older()
+	times := make(map[any]int)
+	for _, line := range u.logged() {
+		times[line["session"]]++
+	}
+	for i := range 6 {
+		if n := times[fmt.Sprint("session-", i)]; n != 1 {
+			t.Errorf("call %d is in the log %d times", i, n)
+		}
+	}
+	for i := range 4 {
+		if n := times[fmt.Sprint("run-", i)]; n != 1 {
+			t.Errorf("run %d is in the log %d times", i, n)
+		}
 	}
 }
 

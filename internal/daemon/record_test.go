@@ -5,6 +5,7 @@ package daemon_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,6 +76,33 @@ func TestTheLogFollowsTheDaemon(t *testing.T) {
 		t.Logf("shown %s after the answer", time.Since(answered).Round(time.Millisecond))
 	case <-time.After(30 * time.Second):
 		t.Error("the log does not show the call of a daemon that runs")
+	}
+}
+
+// Nobody has to ask: the spool of a user who never does stays small.
+func TestTheDaemonMovesRecordsIntoTheDatabaseItself(t *testing.T) {
+	u := newUser(t, guard)
+	u.wantDenied(u.claude("PreToolUse", u.shell("rm x", "session_id", "of claude")), "not here")
+	dir := filepath.Join(u.home, ".local/state/tenterhook/journal")
+	until(t, "the spool is moved", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "spool"))
+		left, _ := filepath.Glob(filepath.Join(dir, "*.taken"))
+		_, none := os.Stat(filepath.Join(dir, "journal.db"))
+		return os.IsNotExist(err) && len(left) == 0 && none == nil
+	})
+	if lines := u.logged(); len(lines) != 1 || lines[0]["session"] != "of claude" {
+		t.Errorf("got %v", lines)
+	}
+}
+
+// A command and the daemon move lines side by side, and each call is there once.
+func TestCallsAreLoggedOnceWhileAllMoveThem(t *testing.T) {
+	u := newUser(t, guard)
+	for i := range 30 {
+		u.wantDenied(u.claude("PreToolUse", u.shell("rm x", "session_id", fmt.Sprint("s", i), "tool_use_id", fmt.Sprint("t", i))), "not here")
+		if lines := u.logged(); len(lines) != i+1 {
+			t.Fatalf("%d lines after %d calls", len(lines), i+1)
+		}
 	}
 }
 

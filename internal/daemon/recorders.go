@@ -17,7 +17,8 @@ const recordWithin = time.Second
 // recorders are what registries write their results to, one for the directories
 // of a user: the settings of a journal are the user's.
 type recorders struct {
-	log *slog.Logger
+	log   *slog.Logger
+	moves bool // records go into the database soon; else whoever asks moves them
 
 	mu   sync.Mutex // guards all below
 	open map[places]*recorder
@@ -26,6 +27,7 @@ type recorders struct {
 type recorder struct {
 	*recording.Recorder
 	users int
+	mover *mover // nil = none
 }
 
 // Record keeps a record. That self-protection, which sees each call, had no
@@ -42,6 +44,9 @@ func (r *recorder) Record(rec hook.Record) {
 		rec.Outcome = &own
 	}
 	r.Recorder.Record(rec)
+	if r.mover != nil && r.Recording() {
+		r.mover.soon()
+	}
 }
 
 // Prompt returns the recorder: Record never waits.
@@ -57,6 +62,9 @@ func (rs *recorders) get(p places, env []string) *recorder {
 			rs.open = make(map[places]*recorder)
 		}
 		r = &recorder{Recorder: recording.New(p.state, env, rs.log)}
+		if rs.moves {
+			r.mover = startMover(r.Recorder, rs.log)
+		}
 		rs.open[p] = r
 	}
 	r.users++
@@ -84,6 +92,9 @@ func (rs *recorders) put(p places, r *recorder) {
 	rs.mu.Unlock()
 	if !last {
 		return
+	}
+	if r.mover != nil {
+		r.mover.end()
 	}
 	if err := r.CloseWithin(recordWithin); err != nil {
 		rs.log.Warn("not recorded", "err", err)

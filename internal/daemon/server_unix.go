@@ -100,6 +100,7 @@ func Run(ctx context.Context, opts Options) error {
 		return err
 	}
 	s.decider = NewDecider(opts.Logger, s.place)
+	s.decider.recorders.moves = true
 	s.door = &doorman{server: s}
 	s.door.at(placesOf(opts.Env).state)
 	s.idle = time.AfterFunc(opts.Idle, s.idleEnd)

@@ -110,6 +110,14 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	return to.Flush(ctx)
 }
 
+// Ingest moves what processes have written so far into the journal, and calls told
+// with what is wrong.
+func (r *Recorder) Ingest(ctx context.Context, told func(error)) {
+	if err := use(ctx, r.dir, r.Options(), told, nil); err != nil {
+		told(err)
+	}
+}
+
 // Dropped counts the records that could not be written.
 func (r *Recorder) Dropped() int64 {
 	r.mu.Lock()
