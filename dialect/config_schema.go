@@ -46,7 +46,7 @@ func settingSchema(key string) object {
 		return closed(object{"failures": object{"type": "integer"}, "cooldown": object{"type": []string{"number", "string"}}})
 	case "mcp_servers":
 		server := closed(object{"command": text, "args": texts, "env": table, "url": text, "headers": table,
-			"allowed_env_vars": texts, "allowedEnvVars": texts})
+			"allowed_env_vars": texts, "allowedEnvVars": texts, "sandbox": sandboxSchema()})
 		return object{"type": "object", "additionalProperties": server}
 	case "model":
 		return object{"anyOf": []any{text, closed(object{"provider": object{"enum": modelMakers}, "model": text,
@@ -69,6 +69,23 @@ func settingSchema(key string) object {
 			"additionalProperties": object{"type": "array", "items": object{"type": "object"}}}
 	}
 	return object{}
+}
+
+// sandboxSchema is a mode, or a table of [hook.SandboxKeys].
+func sandboxSchema() object {
+	mode := object{"enum": hook.SandboxModes()}
+	keys := make(object)
+	for _, key := range hook.SandboxKeys() {
+		keys[key] = object{"type": "array", "items": object{"type": "string"}}
+		switch key {
+		case "mode":
+			keys[key] = mode
+		case "memory":
+			keys[key] = object{"type": "string"}
+		}
+		keys[camel(key)] = keys[key]
+	}
+	return object{"anyOf": []any{mode, closed(keys)}}
 }
 
 func closed(properties object) object {

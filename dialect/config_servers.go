@@ -2,12 +2,13 @@ package dialect
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 )
 
 // The keys of the tables in our own settings.
 var (
-	serverKeys  = []string{"command", "args", "env", "url", "headers", "allowed_env_vars"}
+	serverKeys  = []string{"command", "args", "env", "url", "headers", "allowed_env_vars", "sandbox"}
 	modelKeys   = []string{"provider", "model", "base_url", "api_key_env"}
 	modelMakers = []string{"anthropic", "openai"}
 )
@@ -29,11 +30,17 @@ func (e *entry) servers() map[string]MCPServer {
 		s := MCPServer{
 			Command: one.str("command"), Args: one.strings("args"), Env: one.env(),
 			URL: one.str("url"), Headers: one.texts("headers"), AllowedEnvVars: one.strings("allowed_env_vars"),
-			Source: e.src.Source,
+			Sandbox: one.sandbox(), Source: e.src.Source,
 		}
 		s.Source.Line = p.line
+		if filepath.IsAbs(s.Source.Path) { // the host's own directory may be a workspace
+			s.Source.Dir = filepath.Dir(s.Source.Path)
+		}
 		if (s.Command == "") == (s.URL == "") {
 			one.fail("missing_command", p.line, "", "an MCP server has a command or a url, and not both", `add command = "…"`)
+		}
+		if s.URL != "" && s.Sandbox != nil {
+			one.fail("no_effect", one.line("sandbox"), "", "a server with a url starts no process that a sandbox could contain", "remove sandbox")
 		}
 		if one.wrong == "" {
 			servers[p.key] = s

@@ -59,6 +59,9 @@ type MCPServer struct {
 	Headers        map[string]string // values may name variables as ${VAR}
 	AllowedEnvVars []string          // those that headers may name
 
+	// Sandbox says what the program may do; nil = that of hooks of its scope. A server with a URL has none.
+	Sandbox *hook.Sandbox
+
 	Source hook.Source // the settings that declare it
 }
 

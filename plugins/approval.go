@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
@@ -23,6 +24,16 @@ func (h *Host) approval(path string) (approval, *Problem) {
 		}
 	}
 	return a, p
+}
+
+// approvalWithin is the approval as it is now, of a process that is confined as
+// before. A sandbox that the lock file grants is another one where that changed.
+func (h *Host) approvalWithin(path string, before approval) (approval, *Problem) {
+	now, p := h.approval(path)
+	if p != nil {
+		return now, p
+	}
+	return now.confine(&hook.Hook{Sandbox: before.box}, before.project), nil
 }
 
 func (h *Host) allowed(path string) (approval, *Problem) {
@@ -56,7 +67,7 @@ func (h *Host) allowed(path string) (approval, *Problem) {
 			return approval{}, notApproved(path, have, want)
 		}
 	}
-	return approval{have, pin.Env}, nil
+	return approval{digest: have, env: pin.Env, granted: pin.Sandbox}, nil
 }
 
 // pins is the lock file as it is now, for a stat.

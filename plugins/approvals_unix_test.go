@@ -272,13 +272,13 @@ func TestHookFindsThePluginThatItNames(t *testing.T) {
 	hk := &hook.Hook{Source: hook.Source{Root: one}}
 	moved := filepath.Join(one, proto.BinaryPrefix+"b")
 	renamed(only, moved)
-	if _, _, p := b.host.approved(hk); p == nil || p.Code != CodeUnlocked || p.Path != moved {
+	if _, _, p := b.host.approved(hk, ""); p == nil || p.Code != CodeUnlocked || p.Path != moved {
 		t.Errorf("renamed: %+v", p)
 	}
 	if err := os.Remove(moved); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, p := b.host.approved(hk); p == nil || p.Code != CodeMissing || p.Path != one {
+	if _, _, p := b.host.approved(hk, ""); p == nil || p.Code != CodeMissing || p.Path != one {
 		t.Errorf("removed: %+v", p)
 	}
 }

@@ -15,8 +15,11 @@ func (h *Host) Check(c *hook.Call) []hook.Diagnostic {
 		return []hook.Diagnostic{{Severity: s, Code: p.Code, Hook: hk.ID, Path: hk.Source.Path, Line: hk.Source.Line,
 			Message: p.failure().Reason, Hint: p.Hint}}
 	}
-	u, want, p := h.approved(hk)
+	u, want, p := h.approved(hk, c.ProjectDir)
 	if p != nil {
+		return about(p, hook.SeverityError)
+	}
+	if _, _, p := enforced(want.box); p != nil {
 		return about(p, hook.SeverityError)
 	}
 	d, p := h.recall(u.path, want.digest)

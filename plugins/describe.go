@@ -114,6 +114,7 @@ func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Pro
 		hk.ID = hk.Scope.String() + "/" + hk.Name
 		dir := filepath.Dir(one.path)
 		hk.Source = hook.Source{Path: one.path, Dir: dir, Root: dir}
+		hk.Sandbox = pin.Sandbox
 	}
 	return hooks, wrong
 }
@@ -183,7 +184,7 @@ func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.Describe
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer context.AfterFunc(h.ctx, func() { end(errClosed) })()
-	in, p := h.launch(ctx, one.path, approval{digest: sum})
+	in, p := h.launch(ctx, one.path, approval{digest: sum, confines: h.unasked(one.path)})
 	if p != nil {
 		if p.Path == "" {
 			p.Path = one.path
@@ -207,6 +208,20 @@ func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.Describe
 		return nil, about(CodeState, h.descriptionPath(sum), err, "make the state folder writable for this user")
 	}
 	return d, nil
+}
+
+// unasked confines a plugin that is asked for its hooks for the first time: to what its plugin.toml asks for,
+// else strictly. Where the machine cannot enforce that, it runs uncontained, as its caller asked for the run.
+func (h *Host) unasked(path string) confines {
+	box := hook.Sandbox{Mode: hook.SandboxStrict}
+	if file, _ := readPackageFile(filepath.Join(filepath.Dir(path), manifestName)); file.box != nil {
+		box = *file.box
+	}
+	box.Optional = true
+	if _, warning, _ := enforced(&box); warning != "" && h.options.Logger != nil {
+		h.options.Logger.Warn("a plugin is asked for its hooks", "plugin", path, "problem", warning)
+	}
+	return confines{box: &box}
 }
 
 // What a plugin says of itself is bounded, in bytes; as JSON a byte takes up to

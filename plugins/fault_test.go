@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -146,6 +147,8 @@ func obey(ctx context.Context, version string, d do) (*hook.Output, error) {
 		return hook.WithContext(strings.Join(os.Environ(), "\n")), nil
 	case "project":
 		return hook.WithContext(serve.ProjectDir(ctx)), nil
+	case "reach":
+		return hook.WithContext(reach(d.Text)), nil
 	case "log":
 		slog.Warn(d.Text, "answer", 42)
 		return &hook.Output{}, nil
@@ -156,6 +159,32 @@ func obey(ctx context.Context, version string, d do) (*hook.Output, error) {
 		return hook.WithContext("printed"), nil
 	}
 	return nil, nil
+}
+
+// reach tries to get at each thing of a list, and says which it got at.
+func reach(list string) string {
+	var got []string
+	for _, one := range strings.Fields(list) {
+		how, what, _ := strings.Cut(one, ":")
+		var err error
+		switch how {
+		case "read":
+			_, err = os.ReadFile(what)
+		case "write":
+			err = os.WriteFile(what, []byte("x"), 0o600)
+		case "daemon": // one that leaves its group and beats
+			err = exec.Command("setsid", "-f", "sh", "-c", "while :; do echo x >> "+what+"; sleep 0.01; done").Run()
+		default:
+			var c net.Conn
+			if c, err = net.Dial(how, what); err == nil {
+				c.Close()
+			}
+		}
+		if err == nil {
+			got = append(got, how)
+		}
+	}
+	return strings.Join(got, " ")
 }
 
 // serveStderr is the stderr that the process was started with; go-plugin puts a

@@ -38,7 +38,7 @@ func binaries(dir string) ([]binary, error) {
 
 // approved finds the plugin that a hook names, and what of it may run: by its
 // package's folder, and where that has several by the key "plugin".
-func (h *Host) approved(hk *hook.Hook) (*unit, approval, *Problem) {
+func (h *Host) approved(hk *hook.Hook, project string) (*unit, approval, *Problem) {
 	path, known, p := h.find(hk)
 	if p != nil {
 		return nil, approval{}, p
@@ -48,13 +48,13 @@ func (h *Host) approved(hk *hook.Hook) (*unit, approval, *Problem) {
 		h.mu.Lock()
 		delete(h.single, hk.Source.Root)
 		h.mu.Unlock()
-		return h.approved(hk)
+		return h.approved(hk, project)
 	}
 	if p != nil {
 		return nil, approval{}, p
 	}
 	u, p := h.unit(path)
-	return u, want, p
+	return u, want.confine(hk, project), p
 }
 
 // find is the path of a hook's plugin. A known one was found earlier, and may

@@ -20,9 +20,12 @@ import (
 // Handle runs the hook in its plugin, which it starts if need be. It returns by
 // the end of ctx, also if the plugin does not.
 func (h *Host) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
-	u, want, p := h.approved(c.Hook)
+	u, want, p := h.approved(c.Hook, c.ProjectDir)
 	if p != nil {
 		return nil, p.failure()
+	}
+	if _, warning, _ := enforced(want.box); warning != "" {
+		c.Warn("sandbox", warning, "see docs/containment.md")
 	}
 	payload, err := dialect.Payload(c.Hook.Protocol, c.Input, c.Payload)
 	if err != nil {

@@ -106,8 +106,8 @@ func New(o Options) *Host {
 
 // Prewarm starts the plugin of a hook, so that the first call does not wait for
 // that. It returns when the plugin runs or has failed, or at the end of ctx.
-func (h *Host) Prewarm(ctx context.Context, hk *hook.Hook) error {
-	u, want, p := h.approved(hk)
+func (h *Host) Prewarm(ctx context.Context, c *hook.Call) error {
+	u, want, p := h.approved(c.Hook, c.ProjectDir)
 	if p != nil {
 		return p.failure()
 	}
@@ -177,6 +177,10 @@ func (h *Host) unit(path string) (*unit, *Problem) {
 
 // launch starts a process from a copy of the approved bytes.
 func (h *Host) launch(ctx context.Context, path string, a approval) (*instance, *Problem) {
+	contained, _, p := enforced(a.box)
+	if p != nil {
+		return nil, p
+	}
 	copied, p := h.copies.take(path, a.digest)
 	if p != nil {
 		return nil, p
@@ -186,7 +190,7 @@ func (h *Host) launch(ctx context.Context, path string, a approval) (*instance, 
 		return nil, p
 	}
 	return launch(ctx, start{
-		path: copied, argv0: filepath.Base(path), dir: filepath.Dir(path), approval: a,
+		path: copied, argv0: filepath.Base(path), dir: filepath.Dir(path), approval: a, uncontained: !contained,
 		env:      environ(h.options.Environ, h.options.Env, a.env),
 		versions: h.versions, sockets: sockets, maxReply: h.options.MaxReply, grace: h.options.Grace, log: h.options.Logger,
 	})

@@ -99,7 +99,7 @@ func TestPrewarmStartsAPluginOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 5 {
 		all.Go(func() {
-			if err := b.host.Prewarm(t.Context(), b.hook()); err != nil {
+			if err := b.host.Prewarm(t.Context(), &hook.Call{Hook: b.hook()}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -66,7 +66,7 @@ func TestClosedHostStartsNothing(t *testing.T) {
 	b.host.Close()
 	_, _, err := b.call(do{Do: "version"})
 	expectCode(t, err, CodeClosed)
-	expectCode(t, b.host.Prewarm(t.Context(), b.hook()), CodeClosed)
+	expectCode(t, b.host.Prewarm(t.Context(), &hook.Call{Hook: b.hook()}), CodeClosed)
 	expectCode(t, b.host.Learn(t.Context(), b.dir), CodeClosed)
 	u := &unit{host: b.host, path: filepath.Join(b.dir, "tenterhook-plugin-fault"), all: map[*instance]struct{}{}}
 	want, p := b.host.approval(u.path)
@@ -90,16 +90,16 @@ func processesOf(b *bench) map[string]Process { return b.host.processes() }
 func TestPrewarmSaysWhyItFails(t *testing.T) {
 	b := newBench(t)
 	path := b.install("fault", "exit")
-	expectCode(t, b.host.Prewarm(t.Context(), b.hook()), CodeUnlocked)
+	expectCode(t, b.host.Prewarm(t.Context(), &hook.Call{Hook: b.hook()}), CodeUnlocked)
 	b.pin(path)
-	err := b.host.Prewarm(t.Context(), b.hook())
+	err := b.host.Prewarm(t.Context(), &hook.Call{Hook: b.hook()})
 	if p := expectCode(t, err, CodeExited); p != nil && (p.Path != path || !strings.Contains(p.Reason, `it said: "no licence file"`)) {
 		t.Errorf("%+v", p)
 	}
 	b.pin(b.install("fault", "silent"))
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, hook.ErrTimeout)
 	defer cancel()
-	if err := b.host.Prewarm(ctx, b.hook()); !errors.Is(err, hook.ErrTimeout) {
+	if err := b.host.Prewarm(ctx, &hook.Call{Hook: b.hook()}); !errors.Is(err, hook.ErrTimeout) {
 		t.Errorf("while it starts: %v", err)
 	}
 	if p := b.host.processes()[path]; p.State != StateStarting || p.PID != 0 || p.Host != os.Getpid() || p.Digest == "" {
@@ -107,7 +107,7 @@ func TestPrewarmSaysWhyItFails(t *testing.T) {
 	}
 	bad := b.hook()
 	bad.Source.Root = ""
-	expectCode(t, b.host.Prewarm(t.Context(), bad), CodeMissing)
+	expectCode(t, b.host.Prewarm(t.Context(), &hook.Call{Hook: bad}), CodeMissing)
 }
 
 // A call that waits for a start looks again at what is approved then.

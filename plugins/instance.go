@@ -35,6 +35,9 @@ type start struct {
 	dir      string   // the package's folder
 	env      []string // without the handshake's
 	approval approval
+
+	uncontained bool // whatever the approval says: this machine cannot enforce it
+
 	versions []int
 	sockets  string
 	maxReply int
@@ -120,7 +123,7 @@ func newRunner(ctx context.Context, s start, handshake []string, socketDir strin
 	env := append(append([]string(nil), s.env...), proto.DirVariable+"="+s.dir)
 	name := nameIn(s.argv0)
 	return &runner{ctx: ctx, socketDir: socketDir, versions: s.versions, spec: process.ServiceSpec{
-		Path: s.path, Argv: []string{s.argv0}, Dir: s.dir, Env: append(env, handshake...), NoStdin: true, Grace: s.grace,
+		Path: s.path, Argv: []string{s.argv0}, Dir: s.dir, Env: append(env, handshake...), Sandbox: s.policy(socketDir), NoStdin: true, Grace: s.grace,
 		Stderr: func(line []byte) {
 			if s.log != nil {
 				logLine(s.log, name, line)

@@ -32,6 +32,9 @@ type Pin struct {
 	SHA256  string   `json:"sha256"`            // of the executable, in hex
 	Version string   `json:"version,omitempty"` // what the plugin calls itself; for people
 	Env     []string `json:"env,omitempty"`     // variables that it gets beside the usual ones
+
+	// Sandbox is what its process may do; nil = what the settings say of packages, which is strict by default.
+	Sandbox *hook.Sandbox `json:"sandbox,omitempty"`
 }
 
 const (
@@ -102,6 +105,9 @@ func parseLock(path string, data []byte) (*Lock, *Problem) {
 		if !isDigest(pin.SHA256) {
 			return wrong(fmt.Sprintf("the sha256 of %q is none", wire.FirstLine(name)))
 		}
+		if reason := wrongBox(pin.Sandbox); reason != "" {
+			return wrong(fmt.Sprintf("the sandbox of %q: %s", wire.FirstLine(name), reason))
+		}
 		binary, ok := l.binary(name)
 		if !ok {
 			return wrong(fmt.Sprintf("%q is no plugin's path: want a full one, or one below the lock file's folder", wire.FirstLine(name)))
@@ -140,8 +146,14 @@ func onlyKnown(data []byte) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(pins)) {
-		if _, err := check(pins[name], "sha256", "version", "env"); err != nil {
+		pin, err := check(pins[name], "sha256", "version", "env", "sandbox")
+		if err != nil {
 			return err
+		}
+		if box, ok := pin["sandbox"]; ok {
+			if _, err := check(box, hook.SandboxKeys()...); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

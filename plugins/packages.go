@@ -21,8 +21,9 @@ type Package struct {
 	Dir         string
 	Version     string // of plugin.toml, or what the only plugin calls itself
 	Description string
-	Env         []string // variables that plugin.toml asks for; a lock file grants them
-	Plugins     []Plugin // in order of their names
+	Env         []string      // variables that plugin.toml asks for; a lock file grants them
+	Sandbox     *hook.Sandbox // what plugin.toml asks for; nil = nothing; a lock file grants it
+	Plugins     []Plugin      // in order of their names
 }
 
 // Plugin is one executable of a package.
@@ -62,6 +63,9 @@ type packageFile struct {
 	Version     string   `toml:"version"`
 	Description string   `toml:"description"`
 	Env         []string `toml:"env"`
+	Sandbox     any      `toml:"sandbox"`
+
+	box *hook.Sandbox // what Sandbox comes to
 }
 
 // Packages lists the packages in a folder of packages, in the order of their
@@ -100,7 +104,7 @@ func (h *Host) inspect(dir string, standing map[string][]Process) (Package, []ho
 	}
 	pkg := Package{Name: filepath.Base(dir), Dir: dir}
 	file, notes := readPackageFile(filepath.Join(dir, manifestName))
-	pkg.Version, pkg.Description, pkg.Env = file.Version, file.Description, file.Env
+	pkg.Version, pkg.Description, pkg.Env, pkg.Sandbox = file.Version, file.Description, file.Env, file.box
 	found, err := binaries(dir)
 	if err != nil {
 		return pkg, append(notes, about(CodeMissing, dir, err, "make the folder readable").Diagnostic())
@@ -151,12 +155,18 @@ func (h *Host) plugin(one binary, processes []Process) (Plugin, string, *Problem
 }
 
 // Lock learns what hooks the plugins of a package have, and approves them: it
-// writes their digests, and the variables that plugin.toml asks for, to the lock
-// file. It returns the package as it is then. Plugins that failed are not
+// writes their digests, and the variables and the sandbox that plugin.toml asks
+// for, to the lock file. It returns the package as it is then. Plugins that failed are not
 // approved, and are in the error.
 func (h *Host) Lock(ctx context.Context, dir string) (Package, error) {
+	pkg, notes := h.Package(dir)
+	_, err := binaries(dir)
+	for _, d := range notes {
+		if err == nil && d.Code == CodeManifest { // what it asks for is what would be approved
+			return pkg, &Problem{Code: d.Code, Path: d.Path, Reason: d.Message, Hint: d.Hint}
+		}
+	}
 	all, failed := h.learn(ctx, dir)
-	pkg, _ := h.Package(dir)
 	if len(all) == 0 {
 		return pkg, failed
 	}
@@ -167,7 +177,7 @@ func (h *Host) Lock(ctx context.Context, dir string) (Package, error) {
 		return pkg, errors.Join(failed, err)
 	}
 	for _, one := range all {
-		lock.Set(one.path, Pin{SHA256: one.digest, Version: one.description.GetVersion(), Env: pkg.Env})
+		lock.Set(one.path, Pin{SHA256: one.digest, Version: one.description.GetVersion(), Env: pkg.Env, Sandbox: pkg.Sandbox})
 	}
 	if err := lock.Write(); err != nil {
 		return pkg, errors.Join(failed, err)
@@ -198,11 +208,14 @@ func readPackageFile(path string) (packageFile, []hook.Diagnostic) {
 	var notes []hook.Diagnostic
 	for _, key := range meta.Undecoded() {
 		hint := ""
-		if near := hook.Nearest(key.String(), []string{"version", "description", "env"}); near != "" {
+		if near := hook.Nearest(key.String(), []string{"version", "description", "env", "sandbox"}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		notes = append(notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "unknown_key", Path: path,
 			Message: fmt.Sprintf("%s: no such key; it has no effect", key), Hint: hint})
+	}
+	if file.box, err = declaredBox(file.Sandbox); err != nil {
+		return wrong(err.Error())
 	}
 	slices.Sort(file.Env)
 	file.Env = slices.Compact(file.Env)

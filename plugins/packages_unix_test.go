@@ -32,12 +32,16 @@ func TestManifestOfAPackageIsReadWithCare(t *testing.T) {
 		says string
 	}{
 		"": {},
-		"version = \"1.2\"\ndescription = \"guards\"\nenv = [\"B\", \"A\", \"B\"]\n": {want: packageFile{"1.2", "guards", []string{"A", "B"}}},
+		"version = \"1.2\"\ndescription = \"guards\"\nenv = [\"B\", \"A\", \"B\"]\n": {want: packageFile{Version: "1.2", Description: "guards", Env: []string{"A", "B"}}},
 		"version = \"1\"\nverison = \"2\"\n":                                         {packageFile{Version: "1"}, "unknown_key", `verison: no such key; it has no effect (did you mean "version"?)`},
 		"version = \"1\"\n[colour]\nof = 1\n":                                        {packageFile{Version: "1"}, "unknown_key", `colour`},
 		"descripton = \"x\"\n":                                                       {packageFile{}, "unknown_key", `(did you mean "description"?)`},
 		"evn = []\n":                                                                 {packageFile{}, "unknown_key", `(did you mean "env"?)`},
 		"zzzzzzzz = 1\n":                                                             {packageFile{}, "unknown_key", `zzzzzzzz: no such key; it has no effect ()`},
+		"sandbox = \"reap\"\n":                                                       {want: packageFile{Sandbox: "reap", box: &hook.Sandbox{Mode: hook.SandboxReap}}},
+		"sandbox = \"strickt\"\n":                                                    {code: CodeManifest, says: `did you mean "strict"?`},
+		"[sandbox]\nallow_net = [\"tcp:1\"]\n":                                       {code: CodeManifest, says: "remove allow_net"},
+		"[sandbox]\nallow_wrte = [\"/x\"]\n":                                         {code: CodeManifest, says: `did you mean "allow_write"?`},
 		"version = ":                                                                 {code: CodeManifest, says: "toml"},
 		"version = 5":                                                                {code: CodeManifest, says: "version"},
 		"#" + strings.Repeat("x", maxManifest-1):                                     {},
@@ -47,7 +51,7 @@ func TestManifestOfAPackageIsReadWithCare(t *testing.T) {
 		b.script("fault", "exit 1\n")
 		b.manifest(text)
 		file, notes := readPackageFile(filepath.Join(b.dir, manifestName))
-		if diff := cmp.Diff(tc.want, file, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(tc.want, file, cmpopts.EquateEmpty(), cmp.AllowUnexported(packageFile{})); diff != "" {
 			t.Errorf("%.40q: -want +got:\n%s", text, diff)
 		}
 		if (len(notes) > 0) != (tc.code != "") {
@@ -178,7 +182,7 @@ func TestLockApprovesWhatCouldBeAsked(t *testing.T) {
 	if err := os.Chmod(filepath.Join(b.dir, proto.BinaryPrefix+"locked"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	b.manifest("env = [\"TOKEN\", \"AGENT\"]\n")
+	b.manifest("sandbox = \"none\"\nenv = [\"TOKEN\", \"AGENT\"]\n")
 	pkg, err := b.host.Lock(t.Context(), b.dir)
 	if err == nil || !strings.Contains(err.Error(), "exits: it ended before the handshake") || !strings.Contains(err.Error(), "locked: others can write it") {
 		t.Errorf("%v", err)
@@ -186,7 +190,7 @@ func TestLockApprovesWhatCouldBeAsked(t *testing.T) {
 	lock, _ := ReadLock(b.host.options.LockFile)
 	path := filepath.Join(b.dir, proto.BinaryPrefix+"fault")
 	sum, _ := b.host.digests.of(path)
-	if pin, _ := lock.Pin(path); len(lock.Binaries()) != 1 || cmp.Diff(Pin{SHA256: sum, Version: "1.0.0", Env: []string{"AGENT", "TOKEN"}}, pin) != "" {
+	if pin, _ := lock.Pin(path); len(lock.Binaries()) != 1 || cmp.Diff(Pin{SHA256: sum, Version: "1.0.0", Env: []string{"AGENT", "TOKEN"}, Sandbox: &hook.Sandbox{Mode: hook.SandboxNone}}, pin) != "" {
 		t.Errorf("%v %+v", lock.Binaries(), pin)
 	}
 	for _, p := range pkg.Plugins {

@@ -33,6 +33,7 @@ const (
 	CodeUnhealthy = "plugin_unhealthy"    // it does not answer, or says that it cannot work
 	CodeBackoff   = "plugin_backoff"      // it failed too often of late to be started now
 	CodeClosed    = "plugin_host_closed"  // the host is closed
+	CodeSandbox   = "plugin_sandbox"      // its sandbox cannot be enforced
 	CodeHook      = "plugin_hook"         // it has no such hook
 )
 
@@ -53,7 +54,11 @@ func (p *Problem) failure() *hook.Error {
 	if p.Path != "" {
 		reason = p.Path + ": " + reason
 	}
-	return &hook.Error{Failure: hook.FailureStart, Reason: reason, Hint: p.Hint, Err: p}
+	failure := hook.FailureStart
+	if p.Code == CodeSandbox {
+		failure = hook.FailureSandbox
+	}
+	return &hook.Error{Failure: failure, Reason: reason, Hint: p.Hint, Err: p}
 }
 
 // about is a problem of the system with a path.

@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -90,8 +91,11 @@ func (r *runner) exited() *Problem {
 		return &Problem{Code: CodeGarbage, Reason: "it closed stdout without a handshake" + r.said(), Hint: "is it a plugin?"}
 	}
 	result := r.service.Result()
-	return &Problem{Code: CodeExited, Reason: "it ended before the handshake: " + result.Describe() + r.said(),
-		Hint: "is it a plugin of tenterhook, built for this system? what it wrote to stderr may tell"}
+	hint := "is it a plugin of tenterhook, built for this system? what it wrote to stderr may tell"
+	if box := r.spec.Sandbox; box.Contains() {
+		hint += fmt.Sprintf("; it runs in the sandbox %q: allow what it needs in plugin.toml, and approve it anew with: tenterhook plugin lock", box.Mode)
+	}
+	return &Problem{Code: CodeExited, Reason: "it ended before the handshake: " + result.Describe() + r.said(), Hint: hint}
 }
 
 // said is the last line of stderr, for an error.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 // epoch is what idleness is measured from. Its reading of the monotonic clock makes
@@ -29,13 +31,18 @@ type unit struct {
 	tries   tries
 }
 
-// approval is what may run: which bytes, with which variables of the host.
+// approval is what may run: which bytes, with which variables of the host,
+// and with what sandbox.
 type approval struct {
-	digest string
-	env    []string
+	digest  string
+	env     []string
+	granted *hook.Sandbox // by the lock file; nil = that of the hook counts
+	confines
 }
 
-func (a approval) equal(b approval) bool { return a.digest == b.digest && slices.Equal(a.env, b.env) }
+func (a approval) equal(b approval) bool {
+	return a.digest == b.digest && slices.Equal(a.env, b.env) && a.confines.equal(b.confines)
+}
 
 // attempt is a start that all calls wait for that need it.
 type attempt struct {
@@ -119,7 +126,7 @@ func (u *unit) acquire(ctx context.Context, want approval) (*instance, error) {
 		case <-ctx.Done():
 			return nil, ended(ctx)
 		}
-		if want, p = u.host.approval(u.path); p != nil {
+		if want, p = u.host.approvalWithin(u.path, want); p != nil {
 			return nil, p.failure()
 		}
 	}
@@ -163,7 +170,7 @@ func (u *unit) next(want approval) (*instance, *attempt, *Problem) {
 // ends with its last call. It starts nothing that is approved no more: who waits
 // for it looks again.
 func (u *unit) begin(a *attempt) {
-	if now, p := u.host.approval(u.path); p != nil || !now.equal(a.approval) {
+	if now, p := u.host.approvalWithin(u.path, a.approval); p != nil || !now.equal(a.approval) {
 		u.mu.Lock()
 		u.attempt = nil
 		u.mu.Unlock()

@@ -58,6 +58,12 @@ type preparation struct {
 // before the one of its kind.
 func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 	declared := h
+	if own, ok := r.handlers[h.Kind].(Container); ok && h.Handler == nil {
+		shared := *h
+		if d := r.loading(handlerOf(h.Kind), "Sandbox", func() { shared.Sandbox = own.Sandbox(h) }); d == nil {
+			h = &shared
+		}
+	}
 	h = p.settled(h)
 	e := &entry{hook: h, preparation: &preparation{declared: declared, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns(), foreign: new(contain.Guard)}}
 	info := hook.Info(e.event)

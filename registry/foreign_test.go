@@ -351,7 +351,7 @@ func (h hostileHandler) Describe(string, string) ([]*hook.Hook, []hook.Diagnosti
 	return nil, nil
 }
 func (h hostileHandler) Check(*hook.Call) []hook.Diagnostic        { h.do(); return nil }
-func (h hostileHandler) Prewarm(context.Context, *hook.Hook) error { h.do(); return nil }
+func (h hostileHandler) Prewarm(context.Context, *hook.Call) error { h.do(); return nil }
 func (h hostileHandler) Close() error                              { h.do(); return nil }
 
 func TestEveryMethodOfAHandlerIsContained(t *testing.T) {

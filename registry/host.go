@@ -152,16 +152,22 @@ func (r *Registry) loading(whose, method string, fn func()) *hook.Diagnostic {
 
 // checked asks a handler what is wrong with a hook.
 func (r *Registry) checked(e *entry, c hook.Checker, from *Caller) []hook.Diagnostic {
-	call := &hook.Call{Hook: e.hook, ProjectDir: r.opts.Workspace, Dir: r.opts.Workspace, Env: from.env()}
-	if e.project != "" {
-		call.ProjectDir, call.Dir = e.project, e.project
-	}
+	call := r.idleCall(e, from)
 	var notes []hook.Diagnostic
 	if d := r.loading(handlerOf(e.hook.Kind), "Check", func() { notes = c.Check(call) }); d != nil {
 		d.Hook, d.Path, d.Line = e.hook.ID, e.hook.Source.Path, e.hook.Source.Line
 		return []hook.Diagnostic{*d}
 	}
 	return notes
+}
+
+// idleCall is a call of a hook without an event.
+func (r *Registry) idleCall(e *entry, from *Caller) *hook.Call {
+	call := &hook.Call{Hook: e.hook, ProjectDir: r.opts.Workspace, Dir: r.opts.Workspace, Env: from.env()}
+	if e.project != "" {
+		call.ProjectDir, call.Dir = e.project, e.project
+	}
+	return call
 }
 
 // closeHandlers ends the handlers that hold anything, side by side and each

@@ -88,6 +88,12 @@ type Describer interface {
 	Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic)
 }
 
+// Container is a handler whose processes serve several hooks, and have a sandbox of their own. Sandbox returns
+// what is declared for the process of a hook; nil = nothing is, and that of the hook's scope counts.
+type Container interface {
+	Sandbox(h *hook.Hook) *hook.Sandbox
+}
+
 // arrange makes of what was loaded what hooks are selected from.
 func (r *Registry) arrange(l *loaded) *generation {
 	g := &generation{definitions: l.definitions, configs: l.configs, found: l.notes, guards: new(guardSet)}

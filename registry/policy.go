@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -25,7 +26,8 @@ type policy struct {
 	disabled    map[string][]reach
 	failBlock   []reach // default_on_failure = "block"
 	sandboxes   []sandboxDefaults
-	unprotected string // the file that decides about self_protection
+	servers     map[string]hook.Scope // where each MCP server is declared
+	unprotected string                // the file that decides about self_protection
 }
 
 // reach is a word of a settings file, and whose hooks it is about.
@@ -69,15 +71,31 @@ func (p *policy) sandboxOf(s hook.Scope) hook.SandboxMode {
 
 // sandboxed is the sandbox of a hook: what it declares, or what the settings give its scope.
 func (p *policy) sandboxed(h *hook.Hook) *hook.Sandbox {
-	if h.Kind != hook.KindCommand || inProcess(h) {
+	switch {
+	case inProcess(h):
+		return h.Sandbox
+	case h.Kind == hook.KindMCP:
+		return p.MCPServers[serverOf(h)].Sandbox
+	case h.Kind != hook.KindCommand && h.Kind != hook.KindPlugin:
 		return h.Sandbox
 	}
-	box := hook.Sandbox{Mode: p.sandboxOf(h.Scope)}
-	if h.Sandbox != nil {
-		box = *h.Sandbox
+	return p.boxed(h.Sandbox, h.Scope)
+}
+
+// serverOf is the MCP server that a hook names.
+func serverOf(h *hook.Hook) (name string) {
+	_ = json.Unmarshal(h.Params["server"], &name) // what is no text names none
+	return name
+}
+
+// boxed is a declared sandbox, or where that is nil the one of a scope; nil = none.
+func (p *policy) boxed(declared *hook.Sandbox, s hook.Scope) *hook.Sandbox {
+	box := hook.Sandbox{Mode: p.sandboxOf(s)}
+	if declared != nil {
+		box = *declared
 	}
 	box.Optional = p.SandboxRequired != nil && !*p.SandboxRequired
-	if box.Mode == hook.SandboxNone && h.Sandbox == nil {
+	if box.Mode == hook.SandboxNone && declared == nil {
 		return nil
 	}
 	return &box
@@ -111,7 +129,7 @@ func covering(words []reach, s hook.Scope) (reach, bool) {
 // and the named scopes alone; of two the managed one counts, then the named
 // one.
 func layer(configs []*configFile) (policy, []hook.Diagnostic) {
-	p := policy{disabled: make(map[string][]reach)}
+	p := policy{disabled: make(map[string][]reach), servers: make(map[string]hook.Scope)}
 	var notes []hook.Diagnostic
 	ordered := slices.Clone(configs)
 	slices.SortStableFunc(ordered, func(a, b *configFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })
@@ -139,6 +157,12 @@ func layer(configs []*configFile) (policy, []hook.Diagnostic) {
 		}
 		if c.settings.AllowNoHooks != nil {
 			notes = append(notes, c.ignored("allow_no_hooks", whose))
+		}
+	}
+	for name, s := range p.MCPServers { // once all settings are known
+		if s.Command != "" {
+			s.Sandbox = p.boxed(s.Sandbox, p.servers[name])
+			p.MCPServers[name] = s
 		}
 	}
 	return p, notes
@@ -209,6 +233,7 @@ func (p *policy) open(c *configFile) {
 				p.MCPServers = make(map[string]dialect.MCPServer)
 			}
 			p.MCPServers[name] = server
+			p.servers[name] = c.scope.Scope
 		}
 	}
 	p.Model = p.Model.Over(s.Model)

@@ -13,10 +13,10 @@ import (
 
 // Prewarmer is a handler whose hooks need something that takes time to start: a
 // plugin's process, an MCP server. Prewarm starts what a hook needs, and returns
-// when that stands or has failed, or at the end of ctx. It may be called for
-// many hooks at once.
+// when that stands or has failed, or at the end of ctx. The call says for which
+// hook and which workspace. It may be called for many hooks at once.
 type Prewarmer interface {
-	Prewarm(ctx context.Context, h *hook.Hook) error
+	Prewarm(ctx context.Context, c *hook.Call) error
 }
 
 // Prewarm starts what ready hooks need, side by side, so that their first
@@ -25,7 +25,7 @@ type Prewarmer interface {
 // failed, in configuration order, each with its hook's ID; it is tried again when
 // it is needed. ErrClosed = the registry is closed.
 func (r *Registry) Prewarm(ctx context.Context) error {
-	problems, err := r.eachReady(ctx, func(h hook.Handler) func(context.Context, *hook.Hook) error {
+	problems, err := r.eachReady(ctx, func(h hook.Handler) func(context.Context, *hook.Call) error {
 		if p, ok := h.(Prewarmer); ok {
 			return p.Prewarm
 		}
@@ -53,10 +53,10 @@ type Unreached struct {
 // to servers, and starts what Prewarm starts. It returns those of which it is not,
 // in configuration order, or ErrClosed.
 func (r *Registry) Probe(ctx context.Context) ([]Unreached, error) {
-	return r.eachReady(ctx, func(h hook.Handler) func(context.Context, *hook.Hook) error {
+	return r.eachReady(ctx, func(h hook.Handler) func(context.Context, *hook.Call) error {
 		switch h := h.(type) {
 		case Prober:
-			return h.Probe
+			return func(ctx context.Context, c *hook.Call) error { return h.Probe(ctx, c.Hook) }
 		case Prewarmer:
 			return h.Prewarm
 		}
@@ -66,7 +66,7 @@ func (r *Registry) Probe(ctx context.Context) ([]Unreached, error) {
 
 // eachReady calls what choose returns for a handler with each ready hook of its
 // kind, side by side; nil = nothing.
-func (r *Registry) eachReady(ctx context.Context, choose func(hook.Handler) func(context.Context, *hook.Hook) error) ([]Unreached, error) {
+func (r *Registry) eachReady(ctx context.Context, choose func(hook.Handler) func(context.Context, *hook.Call) error) ([]Unreached, error) {
 	if err := r.enter(); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (r *Registry) eachReady(ctx context.Context, choose func(hook.Handler) func
 		}
 		all.Go(func() {
 			var problem error
-			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = do(ctx, e.hook) })
+			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = do(ctx, r.idleCall(e, nil)) })
 			failed[i] = cmp.Or(err, problem)
 		})
 	}

@@ -21,7 +21,8 @@ type starter struct {
 
 func (s *starter) Handle(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil }
 
-func (s *starter) Prewarm(ctx context.Context, h *hook.Hook) error {
+func (s *starter) Prewarm(ctx context.Context, c *hook.Call) error {
+	h := c.Hook
 	s.mu.Lock()
 	s.started = append(s.started, h.Name)
 	s.mu.Unlock()

@@ -128,16 +128,11 @@ func resolved(c *hook.Call, env *resolve.Environ) (hook.Program, *hook.Error) {
 // unless the settings say that it is not required; then the report says so.
 func contained(c *hook.Call, env *resolve.Environ, p *hook.Program) (*sandbox.Policy, *hook.Error) {
 	policy := resolve.Sandbox(c.Hook, env, p, resolve.Place{Project: c.ProjectDir, Session: c.Dir})
-	missing := policy.Missing()
-	if len(missing) == 0 {
-		return policy, nil
+	policy, warning, failed := resolve.Enforced(policy, c.Hook.Sandbox)
+	if warning != "" {
+		c.Warn("sandbox", warning, "see docs/containment.md")
 	}
-	why := &sandbox.Error{Missing: missing}
-	if !c.Hook.Sandbox.Optional {
-		return nil, &hook.Error{Failure: hook.FailureSandbox, Reason: why.Error(), Hint: why.Remedy(), Err: why}
-	}
-	c.Warn("sandbox", why.Error()+"; it runs uncontained, since sandbox_required is false", why.Remedy())
-	return nil, nil
+	return policy, failed
 }
 
 // makeCaches creates the directories that a sandbox lets the hook write to below

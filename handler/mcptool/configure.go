@@ -140,10 +140,11 @@ func (h *Handler) Check(c *hook.Call) []hook.Diagnostic {
 		failed := asStart(err)
 		add(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
 	} else if v.def.spec.Command != "" {
-		if path, failed := findProgram(v.def.spec, environment(h.env, v.def.spec.Env)); failed != nil {
-			failed = v.about(failed)
-			add(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
-		} else if failed = startable(path); failed != nil {
+		planned, failed := v.plan()
+		if failed == nil {
+			failed = startable(planned.Path)
+		}
+		if failed != nil {
 			failed = v.about(failed)
 			add(hook.SeverityError, "cannot_start", failed.Reason, failed.Hint)
 		}

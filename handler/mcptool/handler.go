@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/internal/spill"
 )
 
@@ -87,6 +88,9 @@ func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error
 	v, err := h.server(p.server)
 	if err != nil {
 		return nil, err
+	}
+	if _, warning, _ := resolve.Enforced(resolve.Asked(v.def.spec.Sandbox), v.def.spec.Sandbox); warning != "" {
+		c.Warn("sandbox", warning, "see docs/containment.md")
 	}
 	input, err := p.expand(c)
 	if err != nil {

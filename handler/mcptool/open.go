@@ -124,7 +124,7 @@ func (v *server) dial(ctx context.Context) (l *link, err error) {
 	case v.isRemote():
 		return openURL(ctx, v.def.spec, v.headers)
 	}
-	return startProgram(v.def.spec, v.handler.env, v.secrets)
+	return v.startProgram()
 }
 
 // dialHost opens a link that the host has. Its code must not take the process

@@ -9,8 +9,8 @@ import (
 // Prewarm starts the hook's server, so that the first call does not wait for
 // that. It returns when the server has shaken hands or failed, or at the end of
 // ctx.
-func (h *Handler) Prewarm(ctx context.Context, hk *hook.Hook) error {
-	p, err := h.params(hk)
+func (h *Handler) Prewarm(ctx context.Context, c *hook.Call) error {
+	p, err := h.params(c.Hook)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"errors"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -13,22 +14,62 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/process"
+	"github.com/tenterhook/tenterhook/internal/resolve"
+	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
 // stderrTail is how much of a server's stderr internal/process keeps, in bytes.
 const stderrTail = 8 << 10
 
-// startProgram starts a server that is a command.
-func startProgram(spec dialect.MCPServer, inherited, secrets []string) (*link, error) {
-	env := environment(inherited, spec.Env)
+// plan is how the server's program is started. It is where the sandbox of the server is decided.
+func (v *server) plan() (process.ServiceSpec, *hook.Error) {
+	spec := v.def.spec
+	env := environment(v.handler.env, spec.Env)
 	path, failed := findProgram(spec, env)
+	if failed != nil {
+		return process.ServiceSpec{}, failed
+	}
+	planned := process.ServiceSpec{Path: path, Argv: append([]string{spec.Command}, spec.Args...), Dir: spec.Source.Dir, Env: env}
+	e := resolve.EnvironOf(env)
+	policy, _, failed := resolve.Enforced(e.Policy(spec.Sandbox, append(named(spec), path)...), spec.Sandbox)
+	if failed != nil {
+		return planned, failed
+	}
+	if policy.Contains() && policy.Mode == sandbox.Strict {
+		e.Narrow(slices.Collect(maps.Keys(spec.Env)))
+		planned.Env = e.List()
+	}
+	planned.Sandbox = policy
+	return planned, nil
+}
+
+// named lists the files among a server's arguments: it may read them. A directory it may not: that can be all
+// of the home directory.
+func named(spec dialect.MCPServer) (files []string) {
+	for _, arg := range spec.Args {
+		if !filepath.IsAbs(arg) {
+			arg = filepath.Join(spec.Source.Dir, arg)
+		}
+		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+			files = append(files, arg)
+		}
+	}
+	return files
+}
+
+// startProgram starts a server that is a command.
+func (v *server) startProgram() (*link, error) {
+	planned, failed := v.plan()
 	if failed != nil {
 		return nil, failed
 	}
-	s, err := process.Start(process.ServiceSpec{Path: path, Argv: append([]string{spec.Command}, spec.Args...), Dir: spec.Source.Dir, Env: env})
+	s, err := process.Start(planned)
 	if err != nil {
 		var start *process.StartError
 		if errors.As(err, &start) {
+			if start.Cause == process.CauseSandbox {
+				return nil, &hook.Error{Failure: hook.FailureSandbox, Reason: start.Reason, Hint: start.Remedy, Err: err}
+			}
 			return nil, &hook.Error{Failure: hook.FailureStart, Reason: "it cannot be started: " + start.Path + ": " + start.Reason, Hint: start.Remedy, Err: err}
 		}
 		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "it cannot be started: " + err.Error(), Err: err}
@@ -52,7 +93,7 @@ func startProgram(spec dialect.MCPServer, inherited, secrets []string) (*link, e
 			}
 			return ""
 		},
-		stderr: func() string { return redact(dropPartialLine(s.StderrTail(), stderrTail), secrets) },
+		stderr: func() string { return redact(dropPartialLine(s.StderrTail(), stderrTail), v.secrets) },
 	}
 	shut := func() error { return errors.Join(s.Stdin().Close(), s.Stdout().Close()) }
 	l.conn = newTap(newWire(s.Stdout(), s.Stdin(), shut, l.blame))

@@ -143,7 +143,11 @@ func (v *server) start(st *start) {
 	if err != nil {
 		v.lastEnd = err.Reason
 		v.pause()
-		st.err = &hook.Error{Failure: hook.FailureStart, Reason: v.subject() + ": " + err.Reason, Hint: err.Hint, Err: err.Err}
+		failure := hook.FailureStart
+		if err.Failure == hook.FailureSandbox {
+			failure = err.Failure
+		}
+		st.err = &hook.Error{Failure: failure, Reason: v.subject() + ": " + err.Reason, Hint: err.Hint, Err: err.Err}
 	} else {
 		s.calls = st.waiting
 		s.retiring = v.retired

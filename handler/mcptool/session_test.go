@@ -340,7 +340,7 @@ func TestReconfigureWhileCallsRun(t *testing.T) {
 
 func TestPrewarmStartsTheServerOfCallsToCome(t *testing.T) {
 	h := with(t, local(t, "tools"))
-	hk := call("pid", "").Hook
+	hk := call("pid", "")
 	var all sync.WaitGroup
 	for range 5 {
 		all.Go(func() {
@@ -355,7 +355,7 @@ func TestPrewarmStartsTheServerOfCallsToCome(t *testing.T) {
 	if err := h.Prewarm(ctx, hk); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
-	other := *hk
+	other := *hk.Hook
 	other.Params = hook.Params{"server": []byte(`"none"`), "tool": []byte(`"pid"`)}
-	wantFailure(t, h.Prewarm(t.Context(), &other), hook.FailureStart, "none")
+	wantFailure(t, h.Prewarm(t.Context(), &hook.Call{Hook: &other}), hook.FailureStart, "none")
 }

@@ -129,6 +129,17 @@ func (a *app) listPlugins(strict bool) error {
 	return nil
 }
 
+// lockedBox says which sandbox a lock grants; "" = that of packages.
+func lockedBox(box *hook.Sandbox) string {
+	switch {
+	case box == nil:
+		return ""
+	case !box.Contains():
+		return ", without a sandbox"
+	}
+	return ", " + sandboxNote(box)
+}
+
 func (a *app) lockPlugins(cmd *cobra.Command, names []string) error {
 	host := a.pluginHost()
 	defer host.Close()
@@ -145,7 +156,7 @@ func (a *app) lockPlugins(cmd *cobra.Command, names []string) error {
 		rows := listedOf(p)
 		for _, one := range rows {
 			if !a.json {
-				fmt.Fprintf(a.Out, "locked %s/%s sha256:%s with %s\n", oneLine(one.Package), oneLine(one.Name), one.Digest, plural(max(one.Hooks, 0), "hook"))
+				fmt.Fprintf(a.Out, "locked %s/%s sha256:%s with %s%s\n", oneLine(one.Package), oneLine(one.Name), one.Digest, plural(max(one.Hooks, 0), "hook"), lockedBox(p.Sandbox))
 			}
 		}
 		locked = append(locked, rows...)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
@@ -26,8 +27,7 @@ func sandboxOf(box *hook.Sandbox) *listedSandbox {
 	if !box.Contains() {
 		return nil
 	}
-	policy := sandbox.Policy{Mode: sandbox.Mode(box.Mode), Memory: uint64(box.Memory)}
-	policy.Ports, _ = box.Ports()
+	policy := resolve.Asked(box)
 	shown := &listedSandbox{Asked: box, Enforced: map[string]string{}, Missing: []listedMissing{}}
 	needs := policy.Needs()
 	for _, f := range sandbox.Probe() {

@@ -42,6 +42,9 @@ func NewEnviron(h *hook.Hook, inherited []string, projectDir string) Environ {
 	return e
 }
 
+// EnvironOf returns the environment of a program that is no hook.
+func EnvironOf(list []string) Environ { return Environ{list: slices.Clone(list)} }
+
 // Set sets a variable.
 func (e *Environ) Set(key, value string) { e.list = append(e.list, key+"="+value) }
 

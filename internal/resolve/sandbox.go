@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,21 +18,14 @@ func Sandbox(h *hook.Hook, e *Environ, p *hook.Program, at Place) *sandbox.Polic
 	if !box.Contains() {
 		return nil
 	}
-	policy := &sandbox.Policy{Mode: sandbox.Mode(box.Mode), Memory: uint64(box.Memory),
-		Write: e.paths(box.AllowWrite), Deny: e.paths(box.DenyRead)}
-	policy.Ports, _ = box.Ports() // what is wrong with them, the reader of the definition said
-	policy.Read = append(e.paths(box.AllowRead), p.Files...)
 	readable := []string{p.Path, at.Project, h.Source.Dir, h.Source.Root}
 	for _, dir := range []string{p.Dir, at.Session} { // an agent may be anywhere, also where secrets are
 		if at.Project != "" && within(at.Project, dir) {
 			readable = append(readable, dir)
 		}
 	}
-	for _, path := range readable {
-		if filepath.IsAbs(path) && !wide(path, e) {
-			policy.Read = append(policy.Read, filepath.Clean(path))
-		}
-	}
+	policy := e.Policy(box, readable...)
+	policy.Read = append(policy.Read, p.Files...)
 	if h.Scope == hook.ScopePlugin && h.Source.Data != "" { // its own
 		policy.Write = append(policy.Write, h.Source.Data)
 	}
@@ -41,9 +35,49 @@ func Sandbox(h *hook.Hook, e *Environ, p *hook.Program, at Place) *sandbox.Polic
 	slices.Sort(policy.Read)
 	policy.Read = slices.Compact(policy.Read)
 	if box.Mode == hook.SandboxStrict {
-		e.narrow(h)
+		e.Narrow(slices.Concat(slices.Collect(maps.Keys(h.Env)), h.Requires.Envs))
 	}
 	return policy
+}
+
+// Asked is what box asks of a machine, without the paths; nil = nothing.
+func Asked(box *hook.Sandbox) *sandbox.Policy {
+	if !box.Contains() {
+		return nil
+	}
+	policy := &sandbox.Policy{Mode: sandbox.Mode(box.Mode), Memory: uint64(box.Memory)}
+	policy.Ports, _ = box.Ports() // what is wrong with them, the reader of the definition said
+	return policy
+}
+
+// Policy is what box allows in this environment; nil = everything. Beside what it declares, processes may read
+// what is readable, but for directories that hold more than a project.
+func (e *Environ) Policy(box *hook.Sandbox, readable ...string) *sandbox.Policy {
+	if !box.Contains() {
+		return nil
+	}
+	policy := Asked(box)
+	policy.Write, policy.Read, policy.Deny = e.paths(box.AllowWrite), e.paths(box.AllowRead), e.paths(box.DenyRead)
+	for _, path := range readable {
+		if filepath.IsAbs(path) && !wide(path, e) {
+			policy.Read = append(policy.Read, filepath.Clean(path))
+		}
+	}
+	return policy
+}
+
+// Enforced returns the policy if this machine enforces it. If not, that is a failure, or where box is optional a
+// warning, and what runs is uncontained.
+func Enforced(policy *sandbox.Policy, box *hook.Sandbox) (enforced *sandbox.Policy, warning string, _ *hook.Error) {
+	missing := policy.Missing()
+	if len(missing) == 0 {
+		return policy, "", nil
+	}
+	why := &sandbox.Error{Missing: missing}
+	if !box.Optional {
+		return nil, "", &hook.Error{Failure: hook.FailureSandbox, Reason: why.Error(), Hint: why.Remedy(), Err: why}
+	}
+	return nil, why.Error() + "; it runs uncontained, since sandbox_required is false", nil
 }
 
 // wide reports whether a directory holds more than a project: to let a hook read it would give it all secrets.
@@ -85,11 +119,10 @@ var strictVariables = strings.Fields(`PATH HOME USER LOGNAME SHELL PWD LANG LANG
 
 var strictPrefixes = []string{"LC_", "TENTERHOOK_"}
 
-// narrow leaves only what a strict sandbox hands down.
-func (e *Environ) narrow(h *hook.Hook) {
+// Narrow leaves only what a strict sandbox hands down, and the variables of these names.
+func (e *Environ) Narrow(own []string) {
 	keep := func(name string) bool {
-		_, own := h.Env[name]
-		return own || slices.Contains(strictVariables, name) || slices.Contains(h.Requires.Envs, name) ||
+		return slices.Contains(own, name) || slices.Contains(strictVariables, name) ||
 			slices.ContainsFunc(strictPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 	}
 	e.list = slices.DeleteFunc(e.list, func(entry string) bool {

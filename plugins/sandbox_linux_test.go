@@ -1,0 +1,166 @@
+//go:build amd64 || arm64
+
+package plugins
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/sandbox"
+)
+
+// needSandbox skips where this machine does not enforce a strict sandbox.
+func needSandbox(t *testing.T) {
+	t.Helper()
+	for _, f := range (&sandbox.Policy{Mode: sandbox.Strict}).Missing() {
+		t.Skipf("this machine does not enforce %s: %s", f.Mechanism, f.Why)
+	}
+	t.Cleanup(sandbox.Forget)
+}
+
+// targets are what a plugin may want to reach, and the file that its daemon lets grow.
+func targets(t *testing.T) (list, beat string) {
+	t.Helper()
+	dir := t.TempDir()
+	secret, open := filepath.Join(dir, "secret"), filepath.Join(dir, "open")
+	beat = filepath.Join(dir, "beat")
+	for _, file := range []string{secret, open, beat} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	words := []string{"read:" + secret, "write:" + open, "daemon:" + beat}
+	for network, address := range map[string]string{"tcp": "127.0.0.1:0", "unix": filepath.Join(dir, "s")} {
+		l, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		words = append(words, network+":"+l.Addr().String())
+	}
+	return strings.Join(words, " "), beat
+}
+
+func fileSize(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// A contained plugin serves on its socket, reaches what its mode allows, and leaves nothing behind.
+func TestContainedPluginServesAndReachesNothingElse(t *testing.T) {
+	needSandbox(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[hook.SandboxMode]string{
+		hook.SandboxNone: "read write daemon tcp unix", hook.SandboxReap: "read write daemon tcp unix",
+		hook.SandboxReadOnly: "read daemon", hook.SandboxStrict: "daemon",
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			b := newBench(t)
+			list, beat := targets(t)
+			path := b.install("fault", "good")
+			b.pin(path)
+			lock, err := ReadLock(b.host.options.LockFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pin, _ := lock.Pin(path)
+			pin.Sandbox = &hook.Sandbox{Mode: mode, AllowRead: []string{self}, AllowWrite: []string{beat}}
+			lock.Set(path, pin)
+			if err := lock.Write(); err != nil {
+				t.Fatal(err)
+			}
+			if box := b.host.Sandbox(b.hook()); box == nil || box.Mode != mode {
+				t.Errorf("the host says %+v", box)
+			}
+			got := strings.Fields(b.mustCall(do{Do: "reach", Text: list}).Context)
+			if !sameWords(got, strings.Fields(want)) {
+				t.Errorf("it reached %v, want %v", got, want)
+			}
+			if b.pid() == 0 {
+				t.Error("no process")
+			}
+			eventually(t, 20*time.Second, "its daemon runs", func() bool { return fileSize(t, beat) > 0 })
+			b.host.Close()
+			if mode == hook.SandboxNone {
+				return
+			}
+			eventually(t, 20*time.Second, "its daemon is gone", func() bool {
+				before := fileSize(t, beat)
+				time.Sleep(100 * time.Millisecond)
+				return fileSize(t, beat) == before
+			})
+		})
+	}
+}
+
+func sameWords(a, b []string) bool {
+	for _, w := range a {
+		if !strings.Contains(" "+strings.Join(b, " ")+" ", " "+w+" ") {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// What plugin.toml asks for is what Lock grants; another grant starts another process; without one the sandbox
+// of the hook's scope counts.
+func TestLockGrantsTheSandboxThatAPackageAsksFor(t *testing.T) {
+	needSandbox(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t)
+	list, _ := targets(t)
+	b.install("fault", "good")
+	call := func(mode hook.SandboxMode) string {
+		t.Helper()
+		c := callOf(b.hook(), do{Do: "reach", Text: list})
+		c.Hook.Sandbox = &hook.Sandbox{Mode: mode, AllowRead: []string{self}}
+		out, err := b.host.Handle(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Context
+	}
+	b.manifest("[sandbox]\nmode = \"read-only\"\n")
+	pkg, err := b.host.Lock(t.Context(), b.dir)
+	if err != nil || pkg.Sandbox == nil || pkg.Sandbox.Mode != hook.SandboxReadOnly {
+		t.Fatalf("%+v %v", pkg, err)
+	}
+	hooks, notes := b.host.Describe("guard", b.dir)
+	if len(hooks) != 1 || len(notes) > 0 || hooks[0].Sandbox == nil || hooks[0].Sandbox.Mode != hook.SandboxReadOnly {
+		t.Errorf("%+v %v", hooks, notes)
+	}
+	if got := call(hook.SandboxNone); got != "read daemon" && got != "read" {
+		t.Errorf("the package's sandbox does not count: it reached %q", got)
+	}
+	first := b.pid()
+	b.manifest("sandbox = \"reap\"\n")
+	if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(hook.SandboxStrict); !strings.Contains(got, "write") || b.pid() == first {
+		t.Errorf("what was granted later does not count: it reached %q", got)
+	}
+	b.manifest("")
+	if _, err := b.host.Lock(t.Context(), b.dir); err == nil { // it cannot read the test's binary under strict
+		t.Error("a package that asks for nothing was asked for its hooks uncontained")
+	}
+	b.pin(filepath.Join(b.dir, "tenterhook-plugin-fault"))
+	if got := call(hook.SandboxStrict); strings.Contains(got, "read") {
+		t.Errorf("the sandbox of the scope does not count: it reached %q", got)
+	}
+}
