@@ -20,15 +20,30 @@ func (r *lineReader) commandAs(words []string, text string, in stream) stream {
 	s.said = r.said
 	s.piped, s.stdin, s.hasStdin = in.present, in.text, in.known
 	at := r.line.add(s)
+	if in.present && readsNames(words) && len(in.below) > 0 {
+		r.line.add(newStarted(append(words[:len(words):len(words)], in.below...), r.how, "with the names that it reads"))
+	}
 	r.subscript(words...)
 	r.goes(words)
 	r.starts(words, at, in)
 	return r.writes(words, in)
 }
 
+// readsNames reports whether a program takes the files that it is to read from its
+// input: cpio -o, tar -T -, zip -@, sort --files0-from=-.
+func readsNames(words []string) bool {
+	switch kindOf(programName(words[0])) {
+	case "cpio", "pax", "afio":
+		return true
+	}
+	return slices.ContainsFunc(words[1:], func(w string) bool {
+		return w == "-@" || w == "-T" || w == "-T-" || strings.HasPrefix(w, "--files") && strings.Contains(w, "from")
+	})
+}
+
 // starts reads what a command starts.
 func (r *lineReader) starts(words []string, at int, in stream) {
-	name, args := programName(words[0]), words[1:]
+	name, args := kindOf(programName(words[0])), words[1:]
 	if body, ok := r.aliases[words[0]]; ok && r.depth < maxNested {
 		r.text(strings.Join(append([]string{body}, args...), " "), may, "through the alias "+plain(words[0]))
 	}
@@ -52,9 +67,10 @@ func (r *lineReader) starts(words []string, at int, in stream) {
 			r.suffixes(words, at, mentioned, via)
 			r.texts(args, mentioned, via)
 		}
-		if in.known && r.depth < maxNested {
+		if in.text != "" && r.depth < maxNested {
 			r.saying(onlyRead.has(name)).text(in.text, mentioned, "in what "+plain(name)+" reads")
 		}
+	case stdinCode.has(strings.TrimRight(name, "0123456789.")) && r.readsCode(args, in):
 	case messages[name] != nil:
 		r.tells(messages[name], words, at, in)
 	default:
@@ -69,16 +85,16 @@ func (r *lineReader) handed(words []string, at int, in stream) {
 	via := "perhaps run by " + plain(shown(baseName(words[0])))
 	r.suffixes(words, at, may, via)
 	r.texts(words[1:], may, via)
-	if name := programName(words[0]); name == "sed" || name == "gsed" {
+	if kindOf(programName(words[0])) == "sed" {
 		for _, w := range words[1:] { // s/a/command/e runs what it makes
 			r.texts(strings.FieldsFunc(w, func(c rune) bool { return strings.ContainsRune("/|,#:;@~", c) }), may, via)
 		}
 	}
-	if in.known {
+	if in.text != "" {
 		r.text(in.text, may, via)
 	}
 	for _, s := range r.substituted {
-		if s.known {
+		if s.text != "" {
 			r.text(s.text, may, via)
 		}
 	}
@@ -149,6 +165,9 @@ func (r *lineReader) texts(words []string, h how, via string) {
 			} else if w[1] != '-' {
 				w = w[2:]
 			}
+		}
+		if _, run, ok := strings.Cut(w, " !"); ok && !r.said { // :r !ls
+			r.text(run, min(h, may), via)
 		}
 		for range 3 {
 			w = strings.TrimLeft(w, "!+:@|")
@@ -248,6 +267,9 @@ func (r *lineReader) carried(words []string, in stream, h how, via string) {
 // carry reads what a carrier runs.
 func (r *lineReader) carry(c carrier, args []string, in stream, via string) {
 	starts := commandStarts(c, args)
+	if len(starts) == 0 && c.shell {
+		r.readsScript(in, via)
+	}
 	if c.text != "" {
 		r.optionText(args, c.text, via)
 	}
@@ -313,86 +335,6 @@ func (r *lineReader) optionText(args []string, option, via string) {
 		for _, next := range args[i+1:] {
 			r.text(next, does, via)
 			break
-		}
-	}
-}
-
-// shell reads what sh, bash and their like run: the text behind -c, which may
-// be one of several letters, what they read, or a file.
-func (r *lineReader) shell(args []string, in stream, via string) {
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		switch {
-		case a == "--rcfile" || a == "--init-file" || a == "-o" || a == "+o" || a == "-O" || a == "+O":
-			i++
-		case strings.HasPrefix(a, "--"):
-			if text, ok := strings.CutPrefix(a, "--command="); ok {
-				r.text(text, does, via)
-			}
-		case (isOption(a) || strings.HasPrefix(a, "+")) && !strings.Contains(a, "c"):
-			if strings.HasSuffix(a, "o") {
-				i++
-			}
-		case isOption(a) || strings.HasPrefix(a, "+"):
-			r.shellText(args[i+1:], in, via)
-			return
-		default:
-			r.script(args[i:], in, via)
-			return
-		}
-	}
-	r.readsScript(in, via)
-}
-
-// shellText reads what stands behind -c: further options, the text, and $0 and
-// its successors.
-func (r *lineReader) shellText(args []string, in stream, via string) {
-	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case a == "-o" || a == "+o" || a == "-O" || a == "+O":
-			i++
-		case isOption(a) || strings.HasPrefix(a, "+"):
-		default:
-			if len(args) > i+2 {
-				r.positional(args[i+2:])
-			}
-			r.text(a, does, via)
-			return
-		}
-	}
-	r.readsScript(in, via)
-}
-
-// script reads a file that a shell runs, if it is what another command writes.
-func (r *lineReader) script(args []string, in stream, via string) {
-	switch file := args[0]; {
-	case file == processFile && len(r.substituted) > 0:
-		for _, s := range r.substituted {
-			r.readsScript(s, via)
-		}
-	case file == "-" || strings.HasPrefix(file, "/dev/stdin") || file == "/dev/fd/0" || file == "/proc/self/fd/0":
-		r.readsScript(in, via)
-	case isUnknown(file):
-		r.line.cannotRead("runs a script whose name is not known")
-	default:
-		r.sub(may, "perhaps run by "+plain(shown(file))).handedRest(args)
-	}
-}
-
-func (r *lineReader) handedRest(args []string) {
-	at := r.line.add(newStarted(args, r.how, r.via))
-	r.suffixes(args, at, may, r.via)
-	r.texts(args[1:], may, r.via)
-}
-
-// readsScript reads the text that a shell gets from a pipe or a document.
-func (r *lineReader) readsScript(in stream, via string) {
-	switch {
-	case in.known:
-		r.text(in.text, does, via)
-	case in.present:
-		if r.how > mentioned {
-			r.line.cannotRead("runs text that it reads from elsewhere")
 		}
 	}
 }

@@ -37,7 +37,9 @@ var (
 	systemDirs = wordSet("bin boot dev etc home lib lib32 lib64 media mnt nix opt private proc root run sbin srv sys usr var " +
 		"applications cores library network system users volumes")
 	// systemParts are those of which a part is worth a question.
-	systemParts = wordSet("usr boot etc system library bin sbin lib lib64 var")
+	systemParts = wordSet("usr boot etc system library bin sbin lib lib64 var srv mnt media volumes")
+	// dataDirs hold what services keep, each in a directory of its own.
+	dataDirs = wordSet("var/lib var/www var/spool lib/modules usr/lib")
 	// ownDirs below a home hold what nobody can restore from a repository.
 	ownDirs = wordSet(".aws .config .gnupg .kube .local .ssh desktop documents downloads library pictures music movies videos .password-store")
 )
@@ -177,6 +179,12 @@ func lostPlace(parts []string, c *Call) place {
 		return homePlace(parts[2:])
 	case at(0) == "root" && len(parts) > 1 && !everything(at(1)):
 		return homePlace(parts[1:])
+	case len(parts) > 2 && !everything(at(1)) && dataDirs.has(at(0)+"/"+at(1)) && at(2) != "apt",
+		at(0) == "mnt" && len(at(1)) == 1 && len(parts) == 3: // a drive of Windows
+		if len(parts) == 3 || len(parts) == 4 && everything(at(3)) {
+			return place{harm: doubtful, kind: ofSystem, what: "data of the system"}
+		}
+		return place{}
 	case len(parts) > 2, len(parts) == 2 && !everything(at(1)):
 		if len(parts) == 2 && systemParts.has(at(0)) {
 			return place{harm: doubtful, kind: ofSystem, what: "a part of the system"}
@@ -249,6 +257,8 @@ func isSystemFile(parts []string) bool {
 		return true
 	case "usr":
 		return len(parts) >= 3 && (parts[1] == "bin" || parts[1] == "sbin" || parts[1] == "lib")
+	case "var":
+		return len(parts) > 3 && parts[1] == "lib" && parts[2] != "apt" && parts[2] != "dpkg"
 	case "proc":
 		return strings.HasPrefix(parts[1], "sysrq")
 	}

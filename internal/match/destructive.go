@@ -120,21 +120,30 @@ func (d *destruction) judge() {
 }
 
 // looked are the programs whose words are looked at one by one.
-var looked = wordSet(`rm grm srm find gfind bfs chmod chown chgrp chattr setfacl mv cp tee shred truncate install ln sponge unlink rmdir rename prename
-	dd dcfldd ddrescue rsync git kill pkill killall diskutil sqlite3 sqlite duckdb bq`)
+var looked = wordSet(`rm find chmod chown chgrp chattr setfacl mv cp tee shred truncate install ln sponge unlink rmdir rename prename
+	dd dcfldd ddrescue rsync git kill pkill killall diskutil sqlite3 sqlite duckdb bq tar zip 7z 7za rimraf del-cli trash trash-put gio`)
 
 func judges(name string) bool {
+	name = kindOf(name)
 	return looked.has(name) || !isPlain(name) || erasers.has(name) || databases.has(name) || losing[name] != nil || isLanguage(name) || strings.HasPrefix(name, "mkfs")
 }
 
 // command judges one command.
 func (d *destruction) command() {
 	s := d.now
-	name, args := s.program(), s.args()
+	name, args := kindOf(s.program()), s.args()
 	switch name {
-	case "rm", "grm", "srm":
-		d.remove(args)
-	case "find", "gfind", "bfs":
+	case "rm":
+		d.remove(args, false)
+	case "rimraf", "del-cli", "trash", "trash-put":
+		d.remove(args, true)
+	case "gio":
+		if len(args) > 0 && (args[0] == "trash" || args[0] == "remove") {
+			d.remove(args[1:], true)
+		}
+	case "tar", "zip", "7z", "7za":
+		d.archive(args)
+	case "find":
 		d.find(args)
 	case "chmod", "chown", "chgrp", "chattr", "setfacl":
 		d.mode(name, args)
@@ -174,6 +183,7 @@ func (d *destruction) other(name string, args []string) {
 		d.unknownProgram(name, args)
 	case databases.has(name) || name == "sqlite3" || name == "sqlite" || name == "duckdb" || name == "bq":
 		d.database(args)
+		d.cloud(name, args)
 	default:
 		d.cloud(name, args)
 	}
@@ -190,7 +200,7 @@ func (d *destruction) unknownProgram(name string, args []string) {
 		copied := *d.now
 		copied.how = min(held, may)
 		d.now = &copied
-		d.remove(args)
+		d.remove(args, false)
 		return
 	}
 	if slices.ContainsFunc(args, isDisk) && slices.ContainsFunc(eraserGlobs(), func(g glob) bool { return g.meets(name, false) }) {
@@ -198,9 +208,24 @@ func (d *destruction) unknownProgram(name string, args []string) {
 	}
 }
 
-// remove judges rm.
-func (d *destruction) remove(args []string) {
-	recursive, options, unknown, targets := false, true, false, 0
+// archive judges a packer that removes what it has packed, or writes onto a disk.
+func (d *destruction) archive(args []string) {
+	removes := slices.ContainsFunc(args, func(w string) bool {
+		return len(w) > 5 && strings.HasPrefix("--remove-files", w) || w == "-sdel" || w == "--move" || isOption(w) && w[1] != '-' && strings.Contains(w, "m") && d.now.program() == "zip"
+	})
+	for _, w := range args {
+		if !removes && isDisk(w) && len(args) > 0 && strings.Contains(args[0], "c") {
+			d.verdict(doubtful, "would write an archive onto "+excerpt(shown(w)))
+		}
+		if p := d.danger(w); removes && !isOption(w) {
+			d.verdict(p.harm, "would pack and delete "+describe(w, p))
+		}
+	}
+}
+
+// remove judges rm, and programs that delete directories without an option.
+func (d *destruction) remove(args []string, recursive bool) {
+	options, unknown, targets := true, false, 0
 	for _, w := range args {
 		if w == "--" {
 			break
@@ -227,7 +252,7 @@ func (d *destruction) remove(args []string) {
 			d.verdict(p.harm, "would delete "+describe(w, p))
 		case p.harm == fatal && unknown:
 			d.verdict(doubtful, "may delete "+describe(w, p))
-		case p.harm > harmless && !isPlain(w) && !isUnknown(w), isDisk(w):
+		case p.harm == fatal && !isUnknown(w), p.harm > harmless && !isPlain(w) && !isUnknown(w), isDisk(w):
 			d.verdict(doubtful, "would delete "+describe(w, p))
 		case isPlain(w) && (p.system || p.kind == ofHome && p.harm > harmless):
 			d.verdict(doubtful, "would delete a file that the system or its owner needs")
@@ -341,7 +366,7 @@ func (d *destruction) kill(name string, args []string) {
 }
 
 // deletingCode are parts of code that delete.
-var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "deletedirectory", "file_util.rm", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "format c:", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
+var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "removesync", "deno.remove", "delete-directory", "delete-file", "deletedirectory", "file_util.rm", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "format c:", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
 
 // code judges code that an interpreter is given.
 func (d *destruction) code(name string, args []string) {
@@ -355,6 +380,9 @@ func (d *destruction) code(name string, args []string) {
 				d.verdict(doubtful, "has code that deletes")
 				return
 			}
+		}
+		if strings.Contains(low, "fork") && (strings.Contains(low, "while") || strings.Contains(low, "loop") || strings.Contains(low, "for ")) {
+			d.verdict(doubtful, "has code that starts itself again and again")
 		}
 		for _, disk := range []string{"/dev/sd", "/dev/nvme", "/dev/disk", "/dev/vd", "/dev/hd"} {
 			if strings.ContainsAny(low, " (;\"'") && strings.Contains(low, disk) {

@@ -36,7 +36,11 @@ func (d *destruction) git(args []string) {
 	case "clean":
 		discards = (short("f") || has("--force")) && !short("n") && !has("--dry-run")
 	case "checkout", "restore":
-		discards = has(".", ":/", "*", "\x01") && !has("--staged", "-S", "-b") || sub == "checkout" && (short("f") || has("--force"))
+		discards = has(".", ":/", "*", "\x01") && (!has("--staged", "-S", "-b") || has("--worktree", "-W")) || sub == "checkout" && (short("f") || has("--force"))
+	case "switch":
+		discards = short("f") || has("--force", "--discard-changes")
+	case "rm":
+		discards = short("r") && short("f") && has(".", ":/", "*", "\x01")
 	case "branch":
 		discards = short("D") || (short("d") || has("--delete")) && (short("f") || has("--force"))
 	case "stash":
@@ -51,8 +55,6 @@ func (d *destruction) git(args []string) {
 		discards = has("--prune=now", "--prune=all")
 	case "worktree":
 		discards = has("remove") && (short("f") || has("--force"))
-	case "tag":
-		discards = false
 	}
 	if discards {
 		d.verdict(doubtful, "throws work away that is nowhere else")
@@ -93,6 +95,8 @@ func (d *destruction) push(args []string) {
 			d.verdict(fatal, "would rewrite the branch "+plain(shown(target))+" for everybody")
 		case protected && (drop || strings.HasPrefix(w, ":")):
 			d.verdict(fatal, "would delete the branch "+plain(shown(target))+" for everybody")
+		case drop, strings.HasPrefix(w, ":"):
+			d.verdict(doubtful, "would delete "+plain(shown(target))+" for everybody")
 		case protected && lease:
 			d.verdict(doubtful, "would rewrite the branch "+plain(target))
 		case (forced || lease) && (strings.EqualFold(target, "head") || target == "@" || !isPlain(target)):
@@ -124,25 +128,25 @@ func (d *destruction) database(args []string) {
 // losing are subcommands of tools that delete what is not in a repository: each
 // entry is words that must all be there, in that order.
 var losing = map[string][]string{
-	"docker":     {"system prune", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
-	"podman":     {"system prune", "system reset", "volume rm", "volume prune"},
-	"kubectl":    {"delete", "drain", "replace --force", "scale --replicas=0"},
-	"oc":         {"delete"},
-	"helm":       {"uninstall", "delete"},
-	"terraform":  {"destroy", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve"},
-	"tofu":       {"destroy", "apply -destroy", "state rm"},
-	"terragrunt": {"destroy", "run-all destroy"},
-	"pulumi":     {"destroy", "stack rm"},
+	"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
+	"kubectl":        {"delete", "drain", "replace --force", "scale --replicas=0"},
+	"helm":           {"uninstall", "delete"},
+	"terraform":      {"destroy", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve"},
+	"docker-compose": {"down -v", "down --volumes"}, "brew": {"uninstall --ignore-dependencies"}, "serverless": {"remove"}, "vercel": {"rm", "remove"},
+	"railway": {"down"}, "s3cmd": {"del", "rm", "rb"}, "s5cmd": {"rm", "rb"}, "mc": {"rm", "rb"}, "bq": {"rm"},
+	"curl": {"-X DELETE", "--request DELETE", "-XDELETE", "--request=DELETE"}, "http": {"DELETE"}, "https": {"DELETE"}, "xh": {"DELETE"},
+	"ip": {"link set down", "link delete", "link del", "route flush", "addr flush", "route del default"}, "ifconfig": {"down"}, "rmmod": {"-f"},
+	"pulumi": {"destroy", "stack rm"},
 	"aws": {"s3 rm", "s3 rb", "s3api delete-bucket", "s3api delete-objects", "ec2 terminate-instances", "rds delete-db-instance", "rds delete-db-cluster",
 		"dynamodb delete-table", "cloudformation delete-stack", "iam delete-user", "eks delete-cluster", "kms schedule-key-deletion", "lambda delete-function", "s3 sync --delete", "route53 delete-hosted-zone"},
-	"gcloud": {"delete"}, "gsutil": {"rm", "rb"}, "az": {"delete", "purge"}, "heroku": {"apps:destroy", "destroy", "pg:reset"}, "flyctl": {"destroy"}, "fly": {"destroy"},
+	"gcloud": {"delete", "storage rm"}, "gsutil": {"rm", "rb"}, "az": {"delete", "purge"}, "heroku": {"apps:destroy", "destroy", "pg:reset"}, "flyctl": {"destroy"},
 	"doctl": {"delete"}, "eksctl": {"delete"}, "kind": {"delete cluster"}, "minikube": {"delete"}, "vagrant": {"destroy"}, "vault": {"delete", "kv destroy", "secrets disable"},
 	"gh": {"repo delete", "release delete", "secret delete", "api -X DELETE", "api --method DELETE"}, "glab": {"repo delete"},
-	"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
-	"systemctl": {"poweroff", "reboot", "halt", "isolate", "mask", "disable", "kexec"}, "iptables": {"-F", "--flush", "-X"}, "nft": {"flush ruleset"}, "ufw": {"disable", "reset"},
+	"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r", "-"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
+	"systemctl": {"poweroff", "reboot", "halt", "isolate", "mask", "disable", "kexec", "stop sshd", "stop ssh", "stop NetworkManager", "stop networking"}, "iptables": {"-F", "--flush", "-X", "-P DROP"}, "nft": {"flush ruleset"}, "ufw": {"disable", "reset"},
 	"passwd": {"-d", "--delete", "-l", "--lock"}, "usermod": {"-L", "--lock"}, "rpm": {"-e", "--erase"}, "apk": {"del"}, "zypper": {"remove", "rm"}, "emerge": {"-C", "--unmerge"},
 	"dropdb": {""}, "dropuser": {""}, "mysqladmin": {"drop"}, "rabbitmqctl": {"reset", "force_reset", "delete_queue", "delete_vhost"}, "etcdctl": {"del"},
-	"apt": {"purge", "autoremove"}, "apt-get": {"purge"}, "dpkg": {"--purge", "-P"}, "pacman": {"-Rns", "-Rdd"}, "yum": {"remove"}, "dnf": {"remove"},
+	"apt": {"purge", "autoremove", "remove --purge"}, "apt-get": {"purge", "remove --purge"}, "dpkg": {"--purge", "-P"}, "pacman": {"-Rns", "-Rdd"}, "yum": {"remove"}, "dnf": {"remove"},
 	"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "launchctl": {"unload", "bootout"},
 	"tmutil": {"delete"}, "csrutil": {"disable"}, "nixos-rebuild": {""}, "init": {"0", "6"}, "sysctl": {"-w"}, "swapoff": {"-a"}, "umount": {"-a", "-l"},
 	"rails": {"db:drop", "db:reset"}, "rake": {"db:drop", "db:reset"}, "artisan": {"migrate:fresh", "db:wipe"}, "prisma": {"migrate reset", "db push --force-reset"},
@@ -154,22 +158,64 @@ func (d *destruction) cloud(name string, args []string) {
 	if d.now.how == mentioned || d.now.suffix && !strings.Contains(d.now.text, " ") {
 		return
 	}
-	for _, form := range losing[name] {
-		at := 0
-		words := strings.Fields(form)
-		for _, w := range args {
-			if at < len(words) && (w == words[at] || strings.HasPrefix(w, words[at]) && isOption(words[at]) && len(words[at]) > 3) {
-				at++
-			}
+	loses := slices.ContainsFunc(losing[name], func(form string) bool { return hasForm(args, form) }) || d.loses(name, args)
+	if loses && !slices.ContainsFunc(args, onlyShows) {
+		d.verdict(doubtful, "deletes what is nowhere else")
+	}
+}
+
+// onlyShows recognises what keeps a command from changing anything, or keeps what
+// it changes on this machine.
+func onlyShows(w string) bool {
+	if _, here := loopback(w); here {
+		return true
+	}
+	return strings.HasPrefix(w, "--dry-run") && w != "--dry-run=none" || w == "--dryrun" || w == "--help" || w == "-help"
+}
+
+// hasForm reports whether args has the words of a form, in that order. An option of
+// one letter may stand among others.
+func hasForm(args []string, form string) bool {
+	words := strings.Fields(form)
+	for _, w := range args {
+		if len(words) == 0 {
+			break
 		}
-		if at == len(words) {
-			if slices.ContainsFunc(args, func(w string) bool {
-				return strings.HasPrefix(w, "--dry-run") && w != "--dry-run=none" || w == "--dryrun" || w == "--help" || w == "-help"
-			}) {
-				return
-			}
-			d.verdict(doubtful, "deletes what is nowhere else")
-			return
+		want := words[0]
+		letter := len(want) == 2 && isOption(want) && isOption(w) && w[1] != '-' && strings.Contains(w, want[1:])
+		if w == want || letter || isOption(want) && len(want) > 3 && strings.HasPrefix(w, want) {
+			words = words[1:]
 		}
 	}
+	return len(words) == 0
+}
+
+// lossVerbs are subcommands that say what they do, whatever the program is.
+var lossVerbs = wordSet("delete destroy terminate purge nuke wipe erase obliterate decommission deprovision teardown")
+
+// keepsVerbs are programs whose words of that kind lose nothing, or stand for a
+// script that is not in the line.
+var keepsVerbs = wordSet("make gmake npm yarn pnpm bun just task rake rails nx turbo gem go cargo mix dotnet pre-commit jj hg svn systemctl docker kubectl terraform git")
+
+// loses looks for a subcommand that says that it deletes: server delete,
+// sites:delete, delete-stack.
+func (d *destruction) loses(name string, args []string) bool {
+	if d.now.how != does || d.now.said || d.now.suffix || keepsVerbs.has(name) || inert.has(name) || builders.has(name) || isLanguage(name) || isKnown(name) || strings.HasPrefix(d.now.words[0], ".") {
+		return false
+	}
+	plains := 0
+	for _, w := range args {
+		if isOption(w) {
+			continue
+		}
+		if plains++; plains > 3 || strings.ContainsAny(w, "/= ") {
+			return false
+		}
+		for part := range strings.FieldsFuncSeq(strings.ToLower(w), func(c rune) bool { return strings.ContainsRune(":-_.", c) }) {
+			if lossVerbs.has(part) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -61,7 +61,7 @@ func FuzzReads(f *testing.F) { fuzzPaths(f, Read) }
 func FuzzWrites(f *testing.F) { fuzzPaths(f, Write) }
 
 func fuzzPaths(f *testing.F, mode TouchMode) {
-	paths, problems := ParseTouches(secretFiles, TouchOptions{})
+	paths, problems := ParseTouches(secretFiles(f), TouchOptions{})
 	if len(problems) > 0 {
 		f.Fatal(problems)
 	}

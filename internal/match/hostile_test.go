@@ -141,7 +141,7 @@ const (
 func checkWork(t *testing.T, name, command string) {
 	t.Helper()
 	rules, _ := ParseRules([]string{"Bash(git push *)", "Bash(rm *)"}, RuleOptions{})
-	paths, _ := ParseTouches(secretFiles, TouchOptions{})
+	paths, _ := ParseTouches(secretFiles(t), TouchOptions{})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	judgeAll(t, command, rules, paths)
@@ -178,7 +178,7 @@ func TestALineThatIsTooMuchWorkCounts(t *testing.T) {
 
 func BenchmarkHostileLines(b *testing.B) {
 	rules, _ := ParseRules([]string{"Bash(git push *)", "Bash(rm *)"}, RuleOptions{})
-	paths, _ := ParseTouches(secretFiles, TouchOptions{})
+	paths, _ := ParseTouches(secretFiles(b), TouchOptions{})
 	for name, command := range hostile {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -14,14 +14,12 @@ func (r *lineReader) stmts(list []*syntax.Stmt, in stream) stream {
 	known, text := true, strings.Builder{}
 	for _, s := range list {
 		one := r.stmt(s, in)
-		if known = known && one.known && text.Len()+len(one.text) <= maxLine; known {
+		known = known && one.known && text.Len()+len(one.text) <= maxLine
+		if text.Len()+len(one.text) <= maxLine {
 			text.WriteString(one.text)
 		}
 	}
-	if !known {
-		return stream{present: true}
-	}
-	return stream{present: true, known: true, text: text.String()}
+	return stream{present: true, known: known, text: text.String()}
 }
 
 func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {
@@ -228,7 +226,14 @@ func plainWords(args []*syntax.Word) ([]string, bool) {
 
 // forkBomb notes a function that starts itself twice.
 func (r *lineReader) forkBomb(c *syntax.FuncDecl) {
+	calls, behind := 0, false
 	syntax.Walk(c.Body, func(n syntax.Node) bool {
+		if s, ok := n.(*syntax.Stmt); ok && callsName(s, c.Name.Value) {
+			calls, behind = calls+1, behind || s.Background
+			if calls == 2 && behind {
+				r.line.add(newStarted([]string{forkBombName, c.Name.Value}, r.how, r.via))
+			}
+		}
 		if b, ok := n.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
 			if callsName(b.X, c.Name.Value) && callsName(b.Y, c.Name.Value) {
 				r.line.add(newStarted([]string{forkBombName, c.Name.Value}, r.how, r.via))

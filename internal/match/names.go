@@ -1,6 +1,9 @@
 package match
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // aliasOf returns the other name of a tool that was renamed, or "". The client
 // selects Agent by the matcher Task, and the reverse keeps old payloads
@@ -13,6 +16,28 @@ func aliasOf(name string) string {
 		return "Task"
 	}
 	return ""
+}
+
+// synonyms are programs that take the same words as another.
+var synonyms = map[string]string{
+	"bfs": "find", "srm": "rm", "wipe": "rm", "bsdtar": "tar", "fdfind": "fd", "batcat": "bat", "nodejs": "node", "pip3": "pip", "proxychains4": "proxychains",
+	"podman": "docker", "nerdctl": "docker", "finch": "docker", "k": "kubectl", "oc": "kubectl", "kubecolor": "kubectl",
+	"tofu": "terraform", "terragrunt": "terraform", "fly": "flyctl", "sls": "serverless", "hub": "git", "mongo": "mongosh", "opentofu": "terraform",
+}
+
+// gnu are tools that some systems have with a g before the name.
+var gnu = wordSet(`awk base64 cat chgrp chmod chown cp cut dd find grep head install ln ls mv readlink realpath rm rmdir sed shred sort split
+	stdbuf tac tail tar tee timeout touch truncate unlink xargs`)
+
+// kindOf returns the name that the tables have a program under.
+func kindOf(name string) string {
+	if kind, ok := synonyms[name]; ok {
+		return kind
+	}
+	if plain, ok := strings.CutPrefix(name, "g"); ok && gnu.has(plain) {
+		return plain
+	}
+	return name
 }
 
 // builtinTools are names by which a slip is recognised: a matcher in another

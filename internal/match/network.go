@@ -49,7 +49,7 @@ func networkOf(l *line) Decision {
 		if work += len(s.words); work+len(wild)*maxJudged/maxPlaced > maxJudged {
 			return suspected(lineText(l.text) + " has too many words to be judged")
 		}
-		certainty := s.network(wild)
+		certainty := s.network(l, wild)
 		if s.how == may && certainty == Sure {
 			certainty = Suspected
 		}
@@ -70,55 +70,10 @@ func opensSocket(word string) bool {
 	return strings.Contains(word, "/dev/tcp/") || strings.Contains(word, "/dev/udp/") || strings.Contains(word, "/inet/")
 }
 
-var (
-	// speaks are programs that speak to the network whatever they are told.
-	speaks = wordSet(`ansible ansible-playbook aria2c aws axel az chromium cloudflared conda curl curlie dhclient dig doggo drill duplicity elinks
-		fetch firefox flyctl ftp gcloud gh glab google-chrome gsutil helm heroku host http https httpie kubectl lftp links lynx mail mailx
-		mosh msmtp mtr mutt nc ncat net netcat netlify ngrok nmap nslookup pftp ping ping6 rclone rdesktop rsh rlogin s3cmd scp
-		sendmail sftp smbclient snap socat ssh ssh-copy-id ssh-keyscan sshfs sshpass svn swaks tailscale tcpdump telnet tftp tnftp traceroute tracepath
-		twine autossh croc finger grpcurl iperf3 iwr irm invoke-webrequest invoke-restmethod kafkacat kcat magic-wormhole masscan mosquitto_pub mosquitto_sub nix-env nix-shell openvpn wg-quick wormhole
-		ab azcopy bore chisel curlftpfs davfs2 delv fping frpc gobuster hey hping3 httperf hydra kdig ldapmodify nats ncftp nikto nuclei oci plink pscp psftp pssh pdsh rpcinfo rtorrent s3fs s5cmd showmount siege smbget snmpget snmpwalk sqlmap stunnel tcping transmission-cli wrk xfreerdp zerotier-cli ntpdate sntp
-		vercel vncviewer w3m websocat wget wget2 whois wrangler wscat xh youtube-dl yt-dlp zmap`)
-	// wordsToo are names that are words as well: behind an unknown program they
-	// say nothing.
-	wordsToo = wordSet("fetch host http https links mail net go git snap open az bore chisel fetch finger hey hydra irm nats oci q siege wormhole")
-	// speaksFor are programs that speak to the network for some subcommands.
-	speaksFor = map[string]*wordList{
-		"apk": wordSet("add update upgrade fetch"), "apt": installs, "apt-get": installs, "aptitude": installs,
-		"brew": wordSet("install upgrade update fetch tap reinstall search bundle"), "bun": wordSet("install i add update x create publish upgrade"),
-		"bundle": wordSet("install update add"), "bzr": wordSet("push pull branch checkout"),
-		"cargo": wordSet("add install update fetch publish search login yank vendor generate-lockfile owner"),
-		"choco": wordSet("install upgrade"), "composer": wordSet("install update require create-project global"),
-		"dnf": installs, "docker": wordSet("pull push login build buildx run search compose create"), "dotnet": wordSet("restore add publish nuget tool"),
-		"flatpak": wordSet("install update"), "gem": wordSet("install update push fetch"),
-		"git": wordSet("clone fetch pull push ls-remote submodule send-email request-pull fetch-pack send-pack http-fetch http-push daemon svn p4 lfs"),
-		"go":  wordSet("get install"), "hg": wordSet("clone pull push incoming outgoing"), "mvn": wordSet("deploy install"),
-		"npm":   wordSet("install i in ci add update up upgrade publish audit login adduser view info show search outdated exec x create init unpublish dist-tag access ping whoami owner deprecate token org team isntall install-test it rebuild pack-remote"),
-		"nuget": wordSet("install restore push"), "openssl": wordSet("s_client s_time ocsp s_server"), "pacman": wordSet("-S -Sy -Syu -Syyu -U"),
-		"pip": wordSet("install download search wheel index"), "pip3": wordSet("install download search wheel index"), "pipx": wordSet("install run upgrade inject upgrade-all"),
-		"pnpm":   wordSet("install i add update up publish dlx audit create fetch outdated"),
-		"podman": wordSet("pull push login build run search"), "poetry": wordSet("install add update publish lock self"), "rustup": wordSet("update install toolchain target component self default"),
-		"skopeo": wordSet("copy inspect sync"), "terraform": wordSet("init apply plan destroy login get import refresh"), "uv": wordSet("add sync pip tool lock publish run"),
-		"vagrant": wordSet("up box init"), "yarn": wordSet("install add up upgrade publish dlx npm create audit global outdated"), "yum": installs, "zypper": installs,
-		"getent": wordSet("hosts ahosts ahostsv4 ahostsv6"), "gpg": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --locate-keys --locate-external-keys --fetch-keys"), "gpg2": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --fetch-keys"),
-		"adb": wordSet("connect"), "doctl": wordSet("compute auth apps databases kubernetes registry projects"),
-		"docker-compose": wordSet("pull push build up"), "nix": wordSet("build run shell develop flake profile"), "deno": wordSet("add install cache upgrade publish"),
-	}
-	installs = wordSet("install update upgrade dist-upgrade full-upgrade download source build-dep makecache check-update distro-sync reinstall refresh in up dup")
-	// languages are interpreters, whose code may open a connection.
-	languages = []string{"python", "perl", "ruby", "node", "nodejs", "php", "lua", "deno", "bun", "osascript", "tclsh", "awk", "gawk", "mawk", "cmd", "pwsh", "powershell", "java", "jshell", "groovy", "r", "rscript", "julia", "elixir", "ghci", "swift", "go", "ts-node", "tsx"}
-	// netCode are parts of code that opens one.
-	netCode = []string{"urllib", "requests", "http.client", "httplib", "httpx", "aiohttp", "socket", "fetch(", "axios", "net/http", "lwp", "net::", "open-uri",
-		"xmlhttprequest", "smtplib", "ftplib", "http.get", "https.get", "require('http", `require("http`, "'net'", `"net"`, "node:http", "node:net", "'https'", `"https"`, "http.server", "http::tiny", "telnetlib", "paramiko",
-		"webclient", "invoke-webrequest", "invoke-restmethod", "iwr ", "irm ", "file_get_contents('http", `file_get_contents("http`, "curl_", "fsockopen", "tcpsocket", "/inet/", "urlopen", "dgram", "websocket", "xmlrpc", "nntplib", "poplib", "imaplib", "ssl.", "http.request", "https.request", "tls.connect", "urlretrieve"}
-	// urlSchemes begin addresses on the network.
-	urlSchemes = []string{"http://", "https://", "ftp://", "ftps://", "sftp://", "ssh://", "ws://", "wss://", "git://", "rsync://", "tcp://", "udp://", "smb://", "ldap://", "telnet://", "s3://", "gs://", "smtp://", "imap://", "mqtt://", "redis://", "postgres://", "postgresql://", "mysql://", "mongodb://"}
-)
-
 // network says how certain it is that a command speaks to the network. wild
 // keeps which names with wild parts may be of a program that does.
-func (s *started) network(wild map[string]bool) Certainty {
-	name, args := s.program(), s.args()
+func (s *started) network(l *line, wild map[string]bool) Certainty {
+	name, args := kindOf(s.program()), s.args()
 	if slices.ContainsFunc(s.words, opensSocket) && !inert.has(name) && !builders.has(name) {
 		return Sure
 	}
@@ -127,7 +82,7 @@ func (s *started) network(wild map[string]bool) Certainty {
 		return No
 	case !isPlain(name):
 		return s.wildNetwork(name, wild)
-	case name == "curl" && staysHere(args), (name == "rsync" || name == "scp") && staysLocal(args):
+	case name == "curl" && staysHere(args) && !strings.Contains(strings.ToLower(l.text), "_proxy="), (name == "rsync" || name == "scp") && staysLocal(args):
 		return No
 	case speaks.has(name), name == "rsync":
 		if s.suffix && s.how == may && (len(args) == 0 || wordsToo.has(name)) {
@@ -143,13 +98,22 @@ func (s *started) network(wild map[string]bool) Certainty {
 	case name == "mount" && slices.ContainsFunc(args, isRemoteMount), (name == "deno" || name == "bun") && slices.ContainsFunc(args, hasURL),
 		(name == "restic" || name == "borg" || name == "duplicity") && slices.ContainsFunc(args, isRemoteRepository):
 		return Sure
-	case name == "npx" || name == "uvx" || name == "bunx" || name == "pnpx": // unless it is installed here
+	case name == "npx" || name == "uvx" || name == "bunx" || name == "pnpx":
+		if len(args) > 0 && projectTools.has(args[0]) && !fetching(args[1:]) {
+			return No // it is installed here, in all likelihood
+		}
 		return Suspected
 	}
 	if subs, ok := speaksFor[name]; ok {
 		if certainty := s.subcommandNetwork(name, subs); certainty > No || name != "deno" && name != "bun" {
 			return certainty
 		}
+	}
+	if managers.has(name) && fetching(args) && !(s.suffix && wordsToo.has(name)) {
+		return Sure
+	}
+	if (name == "php" || name == "ruby") && slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "-S") && name == "php" || w == "httpd" }) {
+		return Sure // their own servers
 	}
 	if isLanguage(name) {
 		return codeNetwork(name, args, s.stdin)
@@ -234,6 +198,18 @@ func maySpeak(name string) bool {
 		}
 	}
 	return false
+}
+
+// fetching reports whether an option or one of the first two other words of a
+// manager says that it fetches.
+func fetching(args []string) bool {
+	plains := 0
+	return slices.ContainsFunc(args, func(w string) bool {
+		if !isOption(w) {
+			plains++
+		}
+		return plains < 3 && fetches.has(w)
+	})
 }
 
 func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
@@ -335,19 +311,27 @@ func codeNetwork(name string, args []string, stdin string) Certainty {
 	return No
 }
 
+// hasURL reports whether a word names something by a URL that is not of this
+// machine's files.
 func hasURL(w string) bool {
-	if !strings.Contains(w, "://") {
-		return false
+	for {
+		scheme, rest, ok := strings.Cut(w, "://")
+		if !ok {
+			return false
+		}
+		start := strings.LastIndexFunc(scheme, func(c rune) bool { return !isWordByte(byte(c)) && c != '+' && c != '-' || c > '~' }) + 1
+		if scheme = strings.ToLower(scheme[start:]); scheme != "" && !localSchemes.has(scheme) {
+			return true
+		}
+		w = rest
 	}
-	low := strings.ToLower(w)
-	return slices.ContainsFunc(urlSchemes, func(scheme string) bool { return strings.Contains(low, scheme) })
 }
 
 var (
 	loopbackHosts = wordSet("localhost 127.0.0.1 ::1")
 	// curlFlags and curlOptions cannot lead to another host, without and with a
 	// value.
-	curlFlags   = wordSet("-f -s -S -i -I -k -v -q -L -sS -fsS -fsSL -sSL -sL -sf --fail --silent --show-error --include --head --location --verbose --quiet")
+	curlFlags   = wordSet("-f -s -S -i -I -k -v -q -sS -fsS -sf --fail --silent --show-error --include --head --verbose --quiet")
 	curlOptions = wordSet("-X --request -d --data --json -H --header -o --output -m --max-time -w --write-out")
 )
 

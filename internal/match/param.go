@@ -82,6 +82,9 @@ func (r *lineReader) evaluate(p *syntax.ParamExp, quoted bool) (vals []value) {
 	guessed := false
 	env := expand.FuncEnviron(func(name string) string {
 		found, ok := r.lookup(name, nil)
+		if !ok && name == "PATH" && p.Slice != nil {
+			return "/usr/local/bin:/usr/bin:/bin" // for a slash: ${PATH:0:1}
+		}
 		if !ok || len(found) != 1 || found[0].array || !isPlain(found[0].fields[0]) {
 			guessed = true
 			return ""

@@ -11,6 +11,7 @@ type carrier struct {
 	assigns  bool      // NAME=value may stand before it
 	text     string    // the option that has shell text as its value, as in su -c
 	joins    bool      // the words are joined and read again
+	shell    bool      // without a command it starts a shell
 	values   *wordList // its options that take the next word, if all are known
 }
 
@@ -25,42 +26,40 @@ var carriers = map[string]carrier{
 	"busybox":          {},
 	"caffeinate":       {},
 	"chpst":            {},
-	"chroot":           {operands: 1},
+	"chroot":           {operands: 1, shell: true},
 	"chrt":             {operands: 1},
 	"coproc":           {},
 	"dbus-run-session": {},
-	"doas":             {},
+	"doas":             {shell: true},
 	"env":              {assigns: true},
 	"exec":             {},
 	"fakeroot":         {},
 	"firejail":         {},
 	"flock":            {operands: 1, text: "-c"},
-	"gtimeout":         {operands: 1},
 	"ionice":           {},
 	"ltrace":           {},
 	"nice":             {},
 	"nocorrect":        {},
 	"noglob":           {},
 	"nohup":            {},
-	"nsenter":          {},
+	"nsenter":          {shell: true},
 	"numactl":          {},
 	"parallel":         {joins: true},
 	"pkexec":           {},
 	"prlimit":          {},
 	"proxychains":      {},
-	"proxychains4":     {},
-	"run0":             {},
-	"runuser":          {text: "-c"},
-	"script":           {text: "-c"},
-	"setarch":          {},
+	"run0":             {shell: true},
+	"runuser":          {text: "-c", shell: true},
+	"script":           {text: "-c", shell: true},
+	"setarch":          {shell: true},
 	"setpriv":          {},
 	"setsid":           {},
-	"sg":               {operands: 1, text: "-c", joins: true},
-	"ssh":              {operands: 1, joins: true},
+	"sg":               {operands: 1, text: "-c", joins: true, shell: true},
+	"ssh":              {operands: 1, joins: true, shell: true},
 	"stdbuf":           {},
 	"strace":           {},
-	"su":               {operands: 1, text: "-c"},
-	"sudo":             {assigns: true},
+	"su":               {operands: 1, text: "-c", shell: true},
+	"sudo":             {assigns: true, shell: true},
 	"systemd-run":      {},
 	"taskset":          {operands: 1},
 	"time":             {},
@@ -68,7 +67,7 @@ var carriers = map[string]carrier{
 	"torsocks":         {},
 	"toybox":           {},
 	"tsocks":           {},
-	"unshare":          {},
+	"unshare":          {shell: true},
 	"valgrind":         {},
 	"watch":            {joins: true},
 	"xvfb-run":         {},
@@ -79,7 +78,7 @@ func isShell(name string) bool {
 }
 
 // specials are the programs of special, but git.
-var specials = wordSet(". alias builtin command env eval fd fdfind find getopts gfind gxargs mapfile parallel printf read readarray set source trap xargs")
+var specials = wordSet(". alias builtin command env eval fd find getopts hash mapfile parallel printf read readarray set source trap xargs")
 
 // special reads programs that take commands in a way of their own.
 func (r *lineReader) special(name string, words []string, at int, in stream) bool {
@@ -104,11 +103,11 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		if len(args) > 1 {
 			r.text(args[0], does, via)
 		}
-	case "find", "gfind":
+	case "find":
 		r.findRuns(args, in, via)
-	case "xargs", "gxargs":
+	case "xargs":
 		r.xargs(args, in, via)
-	case "fd", "fdfind":
+	case "fd":
 		r.fdRuns(args, via)
 	case "parallel":
 		if !slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, ":::") }) {
@@ -137,6 +136,12 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 	case "set":
 		if i := slices.Index(args, "--"); i >= 0 {
 			r.positional(args[i+1:])
+		} else if i := slices.IndexFunc(args, func(w string) bool { return !isOption(w) && !strings.HasPrefix(w, "+") }); i >= 0 {
+			r.positional(args[i:])
+		}
+	case "hash":
+		if len(args) > 2 && args[0] == "-p" { // hash -p /bin/rm ls
+			r.alias([]string{args[2] + "=" + args[1]})
 		}
 	case "read", "mapfile", "readarray", "getopts":
 		r.reads(args, in)
@@ -248,116 +253,6 @@ func (r *lineReader) xargs(args []string, in stream, via string) {
 		}
 		r.carried(replaced, in, does, via)
 	}
-}
-
-// findRuns reads find … -exec git push {} \; and its like.
-func (r *lineReader) findRuns(args []string, in stream, via string) {
-	found := findFound(args)
-	for i, a := range args {
-		switch a {
-		case "-exec", "-execdir", "-ok", "-okdir":
-			rest := args[i+1:]
-			if end := slices.IndexFunc(rest, func(w string) bool { return w == ";" || w == "+" }); end >= 0 {
-				rest = rest[:end]
-			}
-			for j, one := range found {
-				if !r.charge(rest) {
-					return
-				}
-				words := slices.Clone(rest)
-				for k := range words {
-					words[k] = strings.ReplaceAll(words[k], "{}", one)
-				}
-				if j < maxChoices {
-					r.carried(words, stream{}, does, via)
-				}
-			}
-		}
-	}
-}
-
-// fdRuns reads fd PATTERN PATH… -x COMMAND, which adds what it finds.
-func (r *lineReader) fdRuns(args []string, via string) {
-	for i, a := range args {
-		name, first, joined := strings.Cut(a, "=")
-		switch name {
-		case "-x", "-X", "--exec", "--exec-batch":
-		default:
-			continue
-		}
-		rest := args[i+1:]
-		if joined {
-			rest = append([]string{first}, rest...)
-		}
-		found := []string{wildWordText}
-		for _, start := range args[:i] {
-			if !isOption(start) {
-				found = append(found, start+"/"+wildWordText)
-			}
-		}
-		if slices.ContainsFunc(rest, func(w string) bool { return strings.Contains(w, "{") }) {
-			words := slices.Clone(rest)
-			for j, w := range words {
-				if open := strings.IndexByte(w, '{'); open >= 0 {
-					words[j] = w[:open] + found[len(found)-1]
-				}
-			}
-			rest = words
-		}
-		r.carried(append(slices.Clip(rest), found...), stream{}, does, via)
-		return
-	}
-}
-
-// findStarts returns where find begins, and whether it takes only a part of
-// what is there.
-func findStarts(args []string) (starts []string, filtered bool) {
-	expression := false
-	for i, a := range args {
-		switch {
-		case !expression && (a == "-H" || a == "-L" || a == "-P" || a == "-D" || strings.HasPrefix(a, "-O")):
-		case strings.HasPrefix(a, "-") || a == "(" || a == "!":
-			expression = true
-			for _, test := range []string{"name", "path", "regex", "time", "min", "newer", "size", "empty", "user", "group", "perm", "wholename"} {
-				if strings.Contains(a, test) && i+1 < len(args) && args[i+1] != "*" && args[i+1] != "\x01" {
-					filtered = true
-				}
-			}
-		case !expression:
-			starts = append(starts, a)
-		}
-	}
-	if len(starts) == 0 {
-		starts = []string{"."}
-	}
-	return starts, filtered
-}
-
-// findFound returns the paths that find may find: its starts, or what it tests
-// for below them.
-func findFound(args []string) []string {
-	starts, filtered := findStarts(args)
-	if !filtered {
-		return starts
-	}
-	belows := []string{"/" + wildWordText}
-	for i, a := range args {
-		if a == "-o" || a == "-or" || a == "," {
-			belows = belows[:1]
-			break
-		}
-		if (a == "-name" || a == "-iname") && i+1 < len(args) && (i == 0 || args[i-1] != "!" && args[i-1] != "-not") {
-			name := shellPattern(args[i+1])
-			belows = []string{"/" + wildWordText + "/" + name, "/" + name}
-		}
-	}
-	var found []string
-	for _, start := range starts {
-		for _, below := range belows {
-			found = append(found, start+below)
-		}
-	}
-	return found
 }
 
 // commandStarts returns where the command may begin behind the options.

@@ -54,7 +54,7 @@ func (r *lineReader) tells(options *wordList, words []string, at int, in stream)
 	r.handed(rest, at, in)
 }
 
-var awks = wordSet("awk gawk mawk nawk")
+var awks = wordSet("awk mawk nawk")
 
 // awkIsInert reports whether an awk program runs nothing: it has no system, no
 // getline, no call through a name, and prints into no pipe.

@@ -16,7 +16,7 @@ const processFile = "/dev/fd/\x03"
 type stream struct {
 	present bool     // there is one
 	known   bool     // text is all of it
-	text    string   //
+	text    string   // what is known of it
 	below   []string // it names these, which may have wild parts: the output of find
 }
 
@@ -58,7 +58,7 @@ func (r *lineReader) writes(words []string, in stream) stream {
 		words = words[1:]
 	}
 	args := words[1:]
-	switch programName(words[0]) {
+	switch name := kindOf(programName(words[0])); name {
 	case "echo":
 		return echoed(args)
 	case "printf":
@@ -86,7 +86,7 @@ func (r *lineReader) writes(words []string, in stream) stream {
 			return decoded(in.text)
 		}
 	case "ls", "git":
-		if names := listed(programName(words[0]), args); len(names) > 0 {
+		if names := listed(name, args); len(names) > 0 {
 			return stream{present: true, below: names}
 		}
 	case "find":

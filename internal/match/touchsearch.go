@@ -70,6 +70,11 @@ func (s *touchSearch) command(one *started) {
 	if s.mode != Write && name != "" {
 		s.word(one.words[0], one.how, "", false)
 	}
+	if s.mode != Write {
+		for _, w := range impliedFiles(kindOf(name), one.args()) {
+			s.word(w, may, name, false)
+		}
+	}
 	for i, w := range one.args() {
 		role := use.role(i, len(one.args()))
 		switch {

@@ -33,9 +33,9 @@ var (
 	namesOnly = wordSet(`: [ alias basename bg break cal cd chdir clear command date df dirname dirs du echo exit export expr false fg
 		hash help hostname id jobs kill let local ls lsattr man mkdir mkfifo mktemp pgrep pidof pkill popd printf ps pushd pwd read
 		readlink readonly realpath return rmdir seq set shift sleep ssh ssh-add ssh-copy-id ssh-keygen stat test time touch tput trap tree true tty
-		type ulimit umask unset wait whereis which declare typeset chmod chown chgrp chattr rm unlink find gfind fd`)
+		type ulimit umask unset wait whereis which declare typeset chmod chown chgrp chattr rm unlink find fd`)
 	// onlyRead are programs that change none of the files that they name.
-	onlyRead = wordSet(`awk base32 base64 bat cat cksum cmp column comm cut diff egrep expand fgrep file fmt fold gawk grep head hexdump
+	onlyRead = wordSet(`awk base32 base64 bat cat cksum cmp column comm cut diff egrep expand fgrep file fmt fold grep head hexdump
 		jq less ls mawk md5sum more nl od paste rev rg sha1sum sha256sum sha512sum sort source stat strings tac tail tar tr uniq vdir wc xxd yq zcat
 		zgrep nc ncat ssh du df ag ack tree . sum b2sum gunzip readlink realpath basename dirname
 		cd pushd test [ echo printf which type file kill export unset declare local readonly`)
@@ -45,7 +45,7 @@ var (
 	// copies change their last word alone.
 	copies = wordSet("cp scp rsync")
 	// patterns are programs whose first word is a pattern or a program text.
-	patterns = wordSet("grep egrep fgrep zgrep rg ag ack sed gsed awk gawk mawk jq yq perl tr expr")
+	patterns = wordSet("grep egrep fgrep zgrep rg ag ack sed awk mawk nawk jq yq perl tr expr")
 	// trees take directories with all that lies below.
 	trees = wordSet("tar zip 7z 7za rsync rg ag ack bsdtar gtar cpio pax restic borg duplicity rclone docker podman scp")
 	// unrelated are tools whose words are seldom files of their own.
@@ -55,6 +55,7 @@ var (
 
 // usesOf says what a program does with its words.
 func usesOf(name string, args []string) use {
+	name = kindOf(name)
 	u := use{def: asRead | asWrite | asGuess, opens: !namesOnly.has(name) && !unrelated.has(name) && isPlain(name)}
 	switch {
 	case changes.has(name):
@@ -71,7 +72,7 @@ func usesOf(name string, args []string) use {
 	u.recursive = trees.has(name) || recursiveOption(name, args)
 	u.here = name == "rg" || name == "ag" || name == "ack"
 	switch {
-	case name == "find" || name == "gfind":
+	case name == "find":
 		u.findUse(args)
 	case copies.has(name):
 		u.each(args, func(i int) role {
@@ -100,6 +101,13 @@ func usesOf(name string, args []string) use {
 		})
 	case messages[name] != nil:
 		u.prose(args, messages[name])
+	case name == "date" || name == "du":
+		u.each(args, func(i int) role {
+			if strings.HasPrefix(args[i], "--file") || i > 0 && (args[i-1] == "-f" && name == "date" || args[i-1] == "--file") {
+				return asRead
+			}
+			return u.def
+		})
 	}
 	return u
 }
@@ -126,11 +134,11 @@ func (u *use) prose(args []string, options *wordList) {
 func (u *use) patternUse(name string, args []string) {
 	given := false
 	for _, a := range args {
-		if a == "-e" || a == "-f" || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file") || a == "--expression" {
+		if takesPattern(a, "ef") || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file") || a == "--expression" {
 			given = true
 		}
 	}
-	if name == "sed" || name == "gsed" || name == "perl" {
+	if name == "sed" || name == "perl" {
 		for _, a := range args {
 			if strings.HasPrefix(a, "-i") || strings.HasPrefix(a, "--in-place") || name == "perl" && isOption(a) && strings.Contains(a, "i") {
 				u.def = asRead | asWrite
@@ -143,18 +151,24 @@ func (u *use) patternUse(name string, args []string) {
 	u.each(args, func(i int) role {
 		a := args[i]
 		switch {
-		case i > 0 && (args[i-1] == "-e" || args[i-1] == "--regexp" || args[i-1] == "--expression"):
+		case i > 0 && (takesPattern(args[i-1], "e") || args[i-1] == "--regexp" || args[i-1] == "--expression"):
 		case !given && !isOption(a):
 			given = true
 		default:
 			return u.def
 		}
 		// A program may open files by itself.
-		if strings.ContainsAny(a, "\"<>") || (name == "sed" || name == "gsed") && strings.ContainsAny(a, "rRwW") && strings.Contains(a, " ") || name == "perl" {
+		if strings.ContainsAny(a, "\"<>") || name == "sed" && strings.ContainsAny(a, "rRwW") && strings.Contains(a, " ") || name == "perl" {
 			return u.def
 		}
 		return asProse
 	})
+}
+
+// takesPattern reports whether an option's last letter is one that takes the next
+// word: -e, -rf.
+func takesPattern(option, letters string) bool {
+	return isOption(option) && option[1] != '-' && strings.IndexByte(letters, option[len(option)-1]) >= 0
 }
 
 // gitUse marks messages, and what reads nothing.

@@ -1,0 +1,116 @@
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+// findRuns reads find … -exec git push {} \; and its like.
+func (r *lineReader) findRuns(args []string, in stream, via string) {
+	found := findFound(args)
+	for i, a := range args {
+		switch a {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			rest := args[i+1:]
+			if end := slices.IndexFunc(rest, func(w string) bool { return w == ";" || w == "+" }); end >= 0 {
+				rest = rest[:end]
+			}
+			for j, one := range found {
+				if !r.charge(rest) {
+					return
+				}
+				words := slices.Clone(rest)
+				for k := range words {
+					words[k] = strings.ReplaceAll(words[k], "{}", one)
+				}
+				if j < maxChoices {
+					r.carried(words, stream{}, does, via)
+				}
+			}
+		}
+	}
+}
+
+// fdRuns reads fd PATTERN PATH… -x COMMAND, which adds what it finds.
+func (r *lineReader) fdRuns(args []string, via string) {
+	for i, a := range args {
+		name, first, joined := strings.Cut(a, "=")
+		switch name {
+		case "-x", "-X", "--exec", "--exec-batch":
+		default:
+			continue
+		}
+		rest := args[i+1:]
+		if joined {
+			rest = append([]string{first}, rest...)
+		}
+		found := []string{wildWordText}
+		for _, start := range args[:i] {
+			if !isOption(start) {
+				found = append(found, start+"/"+wildWordText)
+			}
+		}
+		if slices.ContainsFunc(rest, func(w string) bool { return strings.Contains(w, "{") }) {
+			words := slices.Clone(rest)
+			for j, w := range words {
+				if open := strings.IndexByte(w, '{'); open >= 0 {
+					words[j] = w[:open] + found[len(found)-1]
+				}
+			}
+			rest = words
+		}
+		r.carried(append(slices.Clip(rest), found...), stream{}, does, via)
+		return
+	}
+}
+
+// findStarts returns where find begins, and whether it takes only a part of
+// what is there.
+func findStarts(args []string) (starts []string, filtered bool) {
+	expression := false
+	for i, a := range args {
+		switch {
+		case !expression && (a == "-H" || a == "-L" || a == "-P" || a == "-D" || strings.HasPrefix(a, "-O")):
+		case strings.HasPrefix(a, "-") || a == "(" || a == "!":
+			expression = true
+			for _, test := range []string{"name", "path", "regex", "time", "min", "newer", "size", "empty", "user", "group", "perm", "wholename"} {
+				if strings.Contains(a, test) && a != "-mindepth" && i+1 < len(args) && args[i+1] != "*" && args[i+1] != "\x01" {
+					filtered = true
+				}
+			}
+		case !expression:
+			starts = append(starts, a)
+		}
+	}
+	if len(starts) == 0 {
+		starts = []string{"."}
+	}
+	return starts, filtered
+}
+
+// findFound returns the paths that find may find: its starts, or what it tests
+// for below them.
+func findFound(args []string) []string {
+	starts, filtered := findStarts(args)
+	if !filtered {
+		return starts
+	}
+	belows := []string{"/" + wildWordText}
+	for i, a := range args {
+		if a == "-o" || a == "-or" || a == "," {
+			belows = belows[:1]
+			break
+		}
+		if (a == "-name" || a == "-iname") && i+1 < len(args) && (i == 0 || args[i-1] != "!" && args[i-1] != "-not") {
+			name := shellPattern(args[i+1])
+			belows = []string{"/" + wildWordText + "/" + name, "/" + name}
+		}
+	}
+	var found []string
+	for _, start := range starts {
+		for _, below := range belows {
+			found = append(found, start+below)
+		}
+	}
+	return found
+}
