@@ -214,7 +214,7 @@ func (r *run) finish(ctx context.Context) (*hook.Output, error) {
 	for _, w := range r.result.Warnings {
 		c.Warn("process", w, "")
 	}
-	r.suspectSandbox()
+	suspectSandbox(c, r.spec.Sandbox, &r.result)
 	if err := ended(ctx, &r.result); err != nil {
 		return nil, err
 	}
@@ -226,14 +226,14 @@ func (r *run) finish(ctx context.Context) (*hook.Output, error) {
 }
 
 // suspectSandbox says of a contained run in which something was refused that the sandbox may be why.
-func (r *run) suspectSandbox() {
-	if !r.spec.Sandbox.Contains() || r.result.OK() {
+func suspectSandbox(c *hook.Call, box *sandbox.Policy, r *process.Result) {
+	if !box.Contains() || r.OK() {
 		return
 	}
-	said := strings.ToLower(string(r.result.Stderr))
+	said := strings.ToLower(string(r.Stderr))
 	for _, word := range []string{"permission denied", "operation not permitted", "eacces", "eperm"} {
 		if strings.Contains(said, word) {
-			r.call.Warn("sandbox", fmt.Sprintf("something was refused to it, and it runs in the sandbox %q", r.spec.Sandbox.Mode),
+			c.Warn("sandbox", fmt.Sprintf("something was refused to it, and it runs in the sandbox %q", box.Mode),
 				"if the sandbox refused it, add allow_read, allow_write or allow_net to [sandbox]; see docs/containment.md")
 			return
 		}

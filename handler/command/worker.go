@@ -149,6 +149,7 @@ func workerFailure(ctx context.Context, c *hook.Call, started worker.Command, er
 // workerEnded is the failure of a worker that ended instead of answering.
 func workerEnded(c *hook.Call, started worker.Command, ended *worker.ExitError) error {
 	r := ended.Result
+	suspectSandbox(c, started.Sandbox, &r)
 	spec := process.Spec{Path: started.Path, Argv: started.Argv, Dir: started.Dir, Env: started.Env}
 	if d, ok := process.Explain(spec, r); ok {
 		return diagnosed(d)

@@ -18,7 +18,7 @@ func Sandbox(h *hook.Hook, e *Environ, p *hook.Program, at Place) *sandbox.Polic
 	if !box.Contains() {
 		return nil
 	}
-	readable := []string{p.Path, at.Project, h.Source.Dir, h.Source.Root}
+	readable := []string{p.Path, e.installation(filepath.Dir(real(p.Path))), at.Project, h.Source.Dir, h.Source.Root}
 	for _, dir := range []string{p.Dir, at.Session} { // an agent may be anywhere, also where secrets are
 		if at.Project != "" && within(at.Project, dir) {
 			readable = append(readable, dir)
@@ -51,13 +51,16 @@ func Asked(box *hook.Sandbox) *sandbox.Policy {
 }
 
 // Policy is what box allows in this environment; nil = everything. Beside what it declares, processes may read
-// what is readable, but for directories that hold more than a project.
+// what is readable, but for directories that hold more than a project, and the programs of PATH.
 func (e *Environ) Policy(box *hook.Sandbox, readable ...string) *sandbox.Policy {
 	if !box.Contains() {
 		return nil
 	}
 	policy := Asked(box)
 	policy.Write, policy.Read, policy.Deny = e.paths(box.AllowWrite), e.paths(box.AllowRead), e.paths(box.DenyRead)
+	if box.Mode == hook.SandboxStrict {
+		policy.Read = append(policy.Read, e.toolchains()...)
+	}
 	for _, path := range readable {
 		if filepath.IsAbs(path) && !wide(path, e) {
 			policy.Read = append(policy.Read, filepath.Clean(path))
@@ -115,7 +118,8 @@ func (e *Environ) paths(declared []string) []string {
 // strictVariables are what a strict sandbox hands down, beside what the protocol and the hook itself set and what
 // the hook requires by name. Other variables may hold secrets.
 var strictVariables = strings.Fields(`PATH HOME USER LOGNAME SHELL PWD LANG LANGUAGE TZ TERM COLORTERM NO_COLOR TMPDIR TEMP TMP
-	HOOK_DIR CLAUDE_PROJECT_DIR CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA CLAUDE_ENV_FILE`)
+	HOOK_DIR CLAUDE_PROJECT_DIR CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA CLAUDE_ENV_FILE
+	PYENV_ROOT RBENV_ROOT NVM_DIR ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR VOLTA_HOME VIRTUAL_ENV CONDA_PREFIX JAVA_HOME GOROOT`)
 
 var strictPrefixes = []string{"LC_", "TENTERHOOK_"}
 
