@@ -80,7 +80,8 @@ func BenchmarkManyRows(b *testing.B) {
 
 // fill records runs over twelve days, and calls moved from time to time.
 func fill(b *testing.B, dir string, rows int, moved func()) {
-	start := time.Now().Add(-12 * 24 * time.Hour)
+	const length = 12 * 24 * time.Hour
+	start, step := time.Now().Add(-length), length/time.Duration(rows)
 	for done := 0; done < rows; moved() {
 		rec, err := journal.NewRecorder(dir, journal.Options{Level: journal.LevelResults})
 		if err != nil {
@@ -102,7 +103,7 @@ func fill(b *testing.B, dir string, rows int, moved func()) {
 			case done%4999 == 0:
 				agent = "codex"
 			}
-			rec.Record(hook.Record{Run: fmt.Sprintf("%09d", done), Time: start.Add(time.Duration(done) * 12 * 24 * time.Hour / time.Duration(rows)), Event: hook.EventPreToolUse,
+			rec.Record(hook.Record{Run: fmt.Sprintf("%09d", done), Time: start.Add(time.Duration(done) * step), Event: hook.EventPreToolUse,
 				Tool: "Bash", Base: hook.Base{Agent: agent, SessionID: fmt.Sprintf("s%d", done/400)}, Outcome: hook.Merge(hook.EventPreToolUse, []hook.Result{r})})
 		}
 		if err := rec.Close(); err != nil {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,12 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/journal"
 )
-
-// lastShown is how many of a hook's runs show prints.
-const lastShown = 5
 
 func (a *app) showCommand() *cobra.Command {
 	return &cobra.Command{
@@ -32,7 +26,7 @@ func (a *app) showCommand() *cobra.Command {
 				}
 				e, err := j.Run(cmd.Context(), args[0])
 				if errors.Is(err, journal.ErrNoRun) {
-					return &located{code: "unknown_run", message: err.Error(), hint: "'tenterhook log' lists runs, 'tenterhook list' hooks"}
+					return &located{code: "unknown_run", message: err.Error(), hint: a.insteadOfRun(cmd.Context(), args[0])}
 				}
 				if err != nil {
 					return err
@@ -106,63 +100,5 @@ func (a *app) printResult(style style, r *journal.Result, longest float64) {
 	}
 	if r.ExitCode != nil {
 		fmt.Fprintf(a.Out, "  exit code: %d\n", *r.ExitCode)
-	}
-}
-
-// showHook prints what is loaded under an ID, and its last runs.
-func (a *app) showHook(ctx context.Context, j *journal.Journal, id string) error {
-	reg, err := a.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer reg.Close()
-	hooks := []listedHook{}
-	for _, l := range a.list(reg) {
-		if l.Hook.ID == id {
-			hooks = append(hooks, listed(l))
-		}
-	}
-	runs, err := j.Log(ctx, journal.Filter{Hook: id, Limit: lastShown})
-	if err != nil {
-		return err
-	}
-	if len(hooks) == 0 && len(runs) == 0 {
-		return &located{code: "unknown_hook", message: fmt.Sprintf("there is no hook %s, and the journal has no run of it", id), hint: "'tenterhook list' lists the hooks"}
-	}
-	if a.json {
-		return a.printJSON(map[string]any{"hooks": hooks, "runs": orEmpty(runs)})
-	}
-	for _, h := range hooks {
-		a.printHook(h)
-	}
-	if len(hooks) == 0 {
-		fmt.Fprintf(a.Out, "%s is not loaded any more\n", printable(id))
-	}
-	fmt.Fprintln(a.Out)
-	return a.printLines(runs, true)
-}
-
-func (a *app) printHook(h listedHook) {
-	style := a.styleOf(a.Out)
-	text, err := json.Marshal(h)
-	var facts map[string]json.RawMessage
-	if err != nil || json.Unmarshal(text, &facts) != nil {
-		return
-	}
-	fmt.Fprintf(a.Out, "%s  %s\n", style.bold(oneLine(h.ID)), style.state(h.State))
-	members, _ := hook.Members(text)
-	for _, m := range members {
-		value := string(m.Value)
-		var plain string
-		if json.Unmarshal(m.Value, &plain) == nil {
-			value = plain
-		}
-		switch {
-		case m.Key == "id" || m.Key == "state" || value == "" || value == "null" || value == "false" || value == "0" || value == "{}" || m.Key == "breaker_limits":
-		case m.Key == "source":
-			fmt.Fprintf(a.Out, "  %-14s %s:%d\n", m.Key, oneLine(h.Source.Path), h.Source.Line)
-		default:
-			fmt.Fprintf(a.Out, "  %-14s %s\n", m.Key, oneLine(value))
-		}
 	}
 }
