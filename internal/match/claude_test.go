@@ -77,3 +77,25 @@ func TestUnionSelectsWhatAnyOfItsPatternsSelects(t *testing.T) {
 		t.Error(union, ok)
 	}
 }
+
+func TestListsOfOtherNamesAreApart(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"Edit", "Write", true}, {"Edit|Bash", "Write, Read", true}, {"Edit", "Edit", false}, {"Edit|Bash", "Bash|Read", false},
+		{"Task", "Agent", false}, {"*", "Edit", false}, {"", "Edit", false}, {"Edit", "W.*", false}, {"W.*", "Edit", false},
+	} {
+		if got := Apart(tt.a, tt.b, false); got != tt.want {
+			t.Errorf("%q and %q are apart: %v", tt.a, tt.b, got)
+		}
+	}
+	for _, pattern := range []string{`a\1`, `a\9`, `\k`, "(?<n>a)"} {
+		if union, ok := Union([]string{pattern, "Edit"}, false); ok {
+			t.Errorf("the union with %q, which refers to groups, is %q", pattern, union)
+		}
+	}
+	if union, ok := Union([]string{"(?<=a)b", "|"}, false); !ok || union != "(?:(?<=a)b)" {
+		t.Error(union, ok)
+	}
+}

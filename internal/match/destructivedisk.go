@@ -46,6 +46,7 @@ func (d *destruction) mirror(args []string) {
 var erasers = wordSet("mke2fs mkswap wipefs blkdiscard sgdisk sfdisk hdparm nvme cryptsetup mdadm vgremove lvremove pvremove zpool zfs btrfs parted fdisk gdisk cfdisk badblocks scrub nwipe sg_format format")
 
 var eraserGlobs = sync.OnceValue(func() (globs []glob) {
+	globs = []glob{compileGlob("mkfs*", false), compileGlob("newfs*", false)}
 	for name := range erasers.all() {
 		globs = append(globs, compileGlob(name, false))
 	}

@@ -13,7 +13,7 @@ func TestNoSpellingHidesRmFromARule(t *testing.T) {
 	held := 0
 	for _, one := range commandsOf(t, "destructive.txt") {
 		command := one.command
-		if !strings.Contains(command, "rm -rf /") || strings.HasPrefix(command, "srm ") || strings.Contains(command, "echo \"rm -rf /\"") || strings.HasPrefix(command, "git commit") || strings.HasPrefix(command, "bind ") {
+		if one.want == "passed" || !strings.Contains(command, "rm -rf /") || strings.HasPrefix(command, "srm ") || strings.Contains(command, "echo \"rm -rf /\"") || strings.HasPrefix(command, "git commit") || strings.HasPrefix(command, "bind ") {
 			continue
 		}
 		held++
