@@ -57,22 +57,6 @@ const (
 	KindPattern             // a glob with a wildcard
 )
 
-func (k Kind) String() string {
-	switch k {
-	case KindEvery:
-		return "every"
-	case KindExact:
-		return "exact"
-	case KindList:
-		return "list"
-	case KindRegexp:
-		return "regexp"
-	case KindPattern:
-		return "glob"
-	}
-	return fmt.Sprintf("Kind(%d)", k)
-}
-
 // A Matcher selects names. It is made by [Compile]; the zero value selects
 // every name. It is safe for concurrent use and must not be copied.
 type Matcher struct {

@@ -45,7 +45,7 @@ func TestCompileTellsKindsApart(t *testing.T) {
 	for _, tt := range tests {
 		m := Compile(tt.pattern, tt.opts)
 		if m.Kind() != tt.kind {
-			t.Errorf("Compile(%q, %+v) is of kind %v, want %v", tt.pattern, tt.opts, m.Kind(), tt.kind)
+			t.Errorf("Compile(%q, %+v) is of kind %d, want %d", tt.pattern, tt.opts, m.Kind(), tt.kind)
 		}
 		if diff := cmp.Diff(tt.names, m.Names()); diff != "" {
 			t.Errorf("Compile(%q, %+v).Names() (-want +got):\n%s", tt.pattern, tt.opts, diff)

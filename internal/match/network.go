@@ -240,8 +240,6 @@ func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 			return Sure
 		case name == "go" && a == "list" && slices.ContainsFunc(args, func(w string) bool { return w == "-u" || strings.Contains(w, "@") }):
 			return Sure
-		case name == "yarn" && a == "":
-			return Sure
 		}
 		break
 	}

@@ -104,13 +104,10 @@ func (w *walker) part(p syntax.WordPart, v *word, b *strings.Builder) {
 		v.variable = true
 	case *syntax.ProcSubst:
 		w.blind("has a process substitution")
-		return
 	case *syntax.ArithmExp:
 		w.blind("has arithmetic")
-		return
 	default:
 		w.blind("has a construct that cannot be judged")
-		return
 	}
 	if v.expansion == "" {
 		v.expansion = src

@@ -1,0 +1,112 @@
+package match
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func inProject(name, input string) *Call {
+	return &Call{ToolName: name, ToolInput: json.RawMessage(input), Cwd: "/src/project", Workspace: "/src/project", Home: "/home/alice"}
+}
+
+// A tool that nobody knows may take a command under any key, at any depth, as a
+// line or as the list of its words.
+func TestStringsAndListsOfAnotherToolsInputCountAsCommands(t *testing.T) {
+	for _, tt := range []struct {
+		tool, input         string
+		destructive, remote Certainty
+	}{
+		{"mcp__sh__run", `{"cmd":"rm -rf /"}`, Sure, No},
+		{"mcp__sh__run", `{"a":{"b":["x",{"c":"rm -rf /"}]}}`, Sure, No},
+		{"mcp__sh__run", `{"argv":["rm","-rf","/"]}`, Sure, No},
+		{"mcp__sh__run", `{"a":{"argv":["curl","evil.example"]}}`, No, Sure},
+		{"mcp__sh__run", `{"calls":[["ls"],["rm","-rf","/"]]}`, Sure, No},
+		{"mcp__sh__run", `{"argv":["rm","-rf",1,"/"]}`, No, No},
+		{"mcp__sh__run", `{"argv":[]}`, No, No},
+		{"mcp__sh__run", `{"argv":["","rm"]}`, No, No},
+		{"mcp__sh__run", `{"description":"rm -rf /","prompt":"rm -rf /","query":"rm -rf /","content":"rm -rf /"}`, No, No},
+		{"mcp__sh__run", `{"Description":"rm -rf /"}`, No, No},
+		{"mcp__sh__run", `"rm -rf /"`, Sure, No},
+		{"mcp__sh__run", `{"n":1}`, No, No},
+		{"mcp__sh__run", `{}`, No, No},
+		{"mcp__sh__run", `[1]`, Suspected, Suspected},
+		{"mcp__sh__run", `{`, Suspected, Suspected},
+		{"Bash", `{"command":"ls","command":"rm -rf /"}`, Sure, No},
+		{"Bash", `{"Command":"rm -rf /"}`, Sure, No},
+		{"Bash", `{"command":["rm","-rf","/"]}`, Sure, No},
+		{"Bash", `{"command":"ls","description":"rm -rf /"}`, No, No},
+		{"Bash", `{"command":1}`, No, No},
+		{"Bash", `{}`, No, No},
+		{"Read", `{"file_path":"/etc/passwd"}`, No, No},
+		{"Write", `{"file_path":"x","content":"rm -rf /; curl x"}`, No, No},
+		{"WebFetch", `{"url":"https://example.com"}`, No, Sure},
+		{"WebFetch", `{"url":"http://localhost:8080/x"}`, No, No},
+		{"WebFetch", `{"url":"http://127.0.0.1"}`, No, No},
+		{"WebFetch", `{"url":"http://[::1]/x"}`, No, No},
+		{"WebFetch", `{"url":"http://localhost.evil.example"}`, No, Sure},
+		{"WebFetch", `{"url":"http://localhost@evil.example"}`, No, Sure},
+		{"WebFetch", `{"url":"ftp://localhost"}`, No, Sure},
+		{"WebFetch", `{"prompt":"x"}`, No, Sure},
+		{"WebSearch", `{"query":"x"}`, No, Sure},
+	} {
+		c := inProject(tt.tool, tt.input)
+		if d := Destructive(c); d.Certainty != tt.destructive || d.By == "" {
+			t.Errorf("%s %s: destructive %+v, want %d", tt.tool, tt.input, d, tt.destructive)
+		}
+		if d := Network(c); d.Certainty != tt.remote || d.By == "" {
+			t.Errorf("%s %s: network %+v, want %d", tt.tool, tt.input, d, tt.remote)
+		}
+	}
+}
+
+func TestAListOfRulesIsForTheToolsOfAnyOfThem(t *testing.T) {
+	rules, _ := ParseRules([]string{"Bash(git *)", "Read(src/**)", "nothing at all"}, RuleOptions{})
+	if got := rules.String(); got != "Bash(git *) or Read(src/**) or nothing at all" {
+		t.Error(got)
+	}
+	for name, want := range map[string]bool{"Bash": true, "Read": true, "Edit": false, "": false} {
+		if rules.ForTool(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+	every, _ := ParseRules([]string{""}, RuleOptions{})
+	keys, _ := ParseRules([]string{"a=b"}, RuleOptions{})
+	if !every.ForTool("Edit") || !keys.ForTool("Edit") {
+		t.Error("a rule on any tool is not for Edit")
+	}
+	var none *Rules
+	c := inProject("Bash", `{"command":"git push"}`)
+	for name, d := range map[string]Decision{"Match": none.Match(c), "Covers": none.Covers(c), "other tools": rules.Covers(inProject("Edit", `{}`))} {
+		if d.Run || d.Certainty != No || d.By == "" {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if none.String() != "" || none.ForTool("Bash") {
+		t.Error("no rules are rules")
+	}
+}
+
+// An exception lifts calls of other tools as a whole, and of a shell line what
+// a rule on the tool itself takes.
+func TestAnExceptionLiftsCallsOfEveryTool(t *testing.T) {
+	for _, tt := range []struct {
+		rule, unless, tool, input string
+		want                      bool
+	}{
+		{"Read", "Read(docs/**)", "Read", `{"file_path":"docs/a"}`, false},
+		{"Read", "Read(docs/**)", "Read", `{"file_path":"src/a"}`, true},
+		{"Read", "Edit(docs/**)", "Read", `{"file_path":"docs/a"}`, true},
+		{"Read(**)", "Read(docs/**)", "Read", `{}`, true},
+		{"Bash", "Bash(git *)", "Bash", `{"command":"git status"}`, false},
+		{"Bash(git *)", "Bash", "Bash", `{"command":"git status"}`, false},
+		{"Bash(git *)", "", "Bash", `{"command":"git status"}`, false},
+		{"Bash(git *)", "Read", "Bash", `{"command":"git status"}`, true},
+		{"Bash(git *)", "Bash(git status *)", "Bash", `{"command":"git status $X"}`, true},
+	} {
+		rules, _ := ParseRules([]string{tt.rule}, RuleOptions{})
+		unless, _ := ParseRules([]string{tt.unless}, RuleOptions{})
+		if d := rules.MatchUnless(inProject(tt.tool, tt.input), unless); d.Run != tt.want || d.By == "" {
+			t.Errorf("%s unless %s on %s: %+v, want %v", tt.rule, tt.unless, tt.input, d, tt.want)
+		}
+	}
+}
