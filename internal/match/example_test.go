@@ -9,7 +9,7 @@ import (
 func Example() {
 	matcher := match.Compile("Bash|Write", match.MatcherOptions{})
 	rule, problems := match.ParseRule("Bash(git push *)", match.RuleOptions{})
-	fmt.Println(matcher.Kind(), matcher.Names(), problems)
+	fmt.Println(matcher.Kind() == match.KindList, matcher.Names(), problems)
 
 	for _, command := range []string{"npm test && git push", "sudo -u ci git push --force", "git status"} {
 		call := &match.Call{ToolName: "Bash", ToolInput: fmt.Appendf(nil, `{"command":%q}`, command)}
@@ -18,7 +18,7 @@ func Example() {
 		fmt.Println(selected, err, decision.Run, decision.By)
 	}
 	// Output:
-	// list [Bash Write] []
+	// true [Bash Write] []
 	// true <nil> true `git push` in `npm test && git push`
 	// true <nil> true `git push --force`, run by sudo, in `sudo -u ci git push --force`
 	// true <nil> false no part of the command matches

@@ -110,3 +110,73 @@ func TestAnExceptionLiftsCallsOfEveryTool(t *testing.T) {
 		}
 	}
 }
+
+// Where the session is, and whose home it is, may not be known: what a path is
+// then cannot be told, so it counts.
+func TestAPathCountsWhereItsBaseIsNotKnown(t *testing.T) {
+	for _, tt := range []struct {
+		rule, path, cwd, workspace, home string
+		want                             Certainty
+	}{
+		{"Read(src/**)", "src/a", "", "", "", Sure},
+		{"Read(src/**)", "/x/src/a", "", "", "", Sure},
+		{"Read(/src/**)", "/x/src/a", "/x", "", "", Sure},
+		{"Read(/src/**)", "/x/a", "/x", "/x", "", No},
+		{"Read(~/.ssh/**)", "/x/a", "/x", "/x", "", Sure},
+		{"Read(~/.ssh/**)", "/x/a", "/x", "/x", "/h", No},
+		{"Read(//etc/**)", "/x/a", "", "", "", No},
+		{"Read(//etc/**)", "/etc/a", "", "", "", Sure},
+		{"Read(//etc/**)", "etc/a", "", "", "", Sure},
+	} {
+		rule, _ := ParseRule(tt.rule, RuleOptions{})
+		c := &Call{ToolName: "Read", ToolInput: json.RawMessage(`{"file_path":"` + tt.path + `"}`), Cwd: tt.cwd, Workspace: tt.workspace, Home: tt.home}
+		if d := rule.Match(c); d.Certainty != tt.want || d.By == "" {
+			t.Errorf("%s on %s from %q, %q, %q: %+v, want %d", tt.rule, tt.path, tt.cwd, tt.workspace, tt.home, d, tt.want)
+		}
+	}
+	c := bash(t, "cat ~/.ssh/id_rsa")
+	if got := touched(t, "~/.ssh/**", c); got != "read! touch!" {
+		t.Errorf("no home: %q", got)
+	}
+}
+
+// A part of a command that only the shell knows may be what a rule wants, as
+// far as its place allows.
+func TestUnknownPartsMayBeWhatARuleWants(t *testing.T) {
+	for _, tt := range []struct {
+		rule, command string
+		want          Certainty
+	}{
+		{"Bash:gi? push", "git push", Sure},
+		{"Bash:gi? push", "gi$X push", Sure},
+		{"Bash:gi? push", "$X push", Suspected},
+		{"Bash:gi? push", "g* push", Suspected},
+		{"Bash:gi? push", "l* push", No},
+		{"Bash:?? push", "g? push", Sure},
+		{"Bash:?? push", "g?? push", No},
+		{"Bash(git push)", "git pus?", Suspected},
+		{"Bash(git push)", "git pul?", No},
+		{"Bash(git push)", "git p*", Suspected},
+		{"Bash(git push)", "git *", Suspected},
+		{"Bash(git push)", "git $X", Suspected},
+		{"Bash(git push)", "git \"$X\"", Suspected},
+		{"Bash(git push origin)", "git \"$X\"", Observed},
+		{"Bash(git push)", "git push$X", Suspected},
+		{"Bash(git push)", "gitx $X", Suspected},
+		{"Bash(git push *)", "git push*", Suspected},
+		{"Bash(* push)", "$X push", Sure},
+		{"Bash(*sh)", "/bin/*", Suspected},
+		{"Bash(cat .env)", "cat *", No},
+		{"Bash(cat .env)", "cat ?env", No},
+		{"Bash(cat .env)", "cat .*", Suspected},
+		{"Bash(cat a.env)", "cat a*", Suspected},
+		{"Bash(cat a/b)", "cat *", No},
+		{"Bash(cat a/b)", "cat a/*", Suspected},
+		{"Bash(cat a b)", "cat *", No},
+	} {
+		rule, _ := ParseRule(tt.rule, RuleOptions{})
+		if d := rule.Match(inWork(t, tt.command)); d.Certainty != tt.want {
+			t.Errorf("%s on %s: %+v, want %d", tt.rule, tt.command, d, tt.want)
+		}
+	}
+}

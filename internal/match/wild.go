@@ -179,7 +179,7 @@ func (p *product) may(gi, si int, c byte) bool {
 		return c != ' '
 	case c == '/' || c == ' ': // one name, and none with a space in it
 		return false
-	case c != '.' || p.dots || si > 0 && p.text[si-1] != '/':
+	case c != '.' || p.dots || si > 0 && p.text[si-1] != '/' && p.text[si-1] != ' ':
 		return true
 	case gi == 0:
 		return false
