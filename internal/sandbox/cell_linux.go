@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -21,6 +22,7 @@ type cell struct {
 	policy *Policy
 	inside Inside
 	guard  guard
+	made   chan made          // one value
 	ready  chan error         // one value, once the thread is restricted
 	work   chan func(*Inside) // closed without a value: nobody needs the cell
 	done   chan struct{}      // closed once the domain was killed
@@ -28,10 +30,42 @@ type cell struct {
 
 // newCell begins to prepare a thread.
 func newCell(p *Policy) *cell {
-	c := &cell{policy: p, inside: Inside{memory: p.Memory}, guard: guard{0, -1},
+	c := &cell{policy: p, inside: Inside{memory: p.Memory}, guard: guard{pipe: -1}, made: make(chan made, 1),
 		ready: make(chan error, 1), work: make(chan func(*Inside), 1), done: make(chan struct{})}
+	go func() { c.made <- p.make() }() // side by side with what only the thread can do
 	go OnOwnThread(c.live)
 	return c
+}
+
+// made is what a cell needs and any thread can make.
+type made struct {
+	dir     string // "" = none
+	ruleset int    // -1 = none
+	err     error
+}
+
+// make makes it.
+func (p *Policy) make() (m made) {
+	type made struct {
+		dir string
+		err error
+	}
+	own := make(chan made, 1)
+	if p.files() {
+		go func() {
+			dir, err := os.MkdirTemp("", "tenterhook-run-")
+			own <- made{dir, err}
+		}()
+	}
+	m.ruleset, m.err = p.ruleset()
+	if p.files() {
+		made := <-own
+		m.dir, m.err = made.dir, cmp.Or(m.err, made.err)
+	}
+	if m.err == nil && m.dir != "" {
+		m.err = addPath(m.ruleset, rule{m.dir, everything()}, everything())
+	}
+	return m
 }
 
 // live is the life of the thread.
@@ -50,44 +84,54 @@ func (c *cell) live() {
 
 // restrict restricts the calling thread, for good.
 func (c *cell) restrict() (scope scope, err error) {
-	p := c.policy
-	if p.files() {
-		if c.inside.Dir, err = os.MkdirTemp("", "tenterhook-run-"); err != nil {
-			return scope, err
+	guarded := c.enterOuter()
+	var filter []unix.SockFilter
+	if c.policy.files() || c.policy.offline() {
+		filter = c.policy.filter()
+	}
+	m := <-c.made // also after an error: there is something to remove
+	c.inside.Dir = m.dir
+	if err := cmp.Or(guarded, m.err); err != nil {
+		if m.ruleset >= 0 {
+			unix.Close(m.ruleset)
 		}
-	}
-	// A mask and a working directory of its own: the filter forbids to part with the host's later.
-	if err := unix.Unshare(unix.CLONE_FS); err != nil {
-		return scope, fmt.Errorf("unshare: %w", err)
-	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return scope, fmt.Errorf("no_new_privs: %w", err)
-	}
-	if err := enterScope(); err != nil {
 		return scope, err
 	}
-	if c.guard, err = startGuard(c.inside.Dir); err != nil {
-		return scope, fmt.Errorf("the guard does not start: %w", err)
-	}
-	if p.files() {
+	c.guard.removes(m.dir)
+	if c.policy.files() {
 		if err := dropCapabilities(); err != nil {
+			unix.Close(m.ruleset)
 			return scope, err
 		}
 	}
-	ruleset, err := p.ruleset(c.inside.Dir)
-	if err != nil {
-		return scope, err
-	}
-	if err := enterDomain(ruleset); err != nil {
+	if err := enterDomain(m.ruleset); err != nil {
 		return scope, err
 	}
 	if scope, err = proveScope(); err != nil {
 		return scope, err
 	}
-	if p.files() || p.offline() {
-		err = install(p.filter())
+	if filter != nil {
+		err = install(filter)
 	}
 	return scope, err
+}
+
+// enterOuter puts the calling thread into the outer domain, with its guard.
+func (c *cell) enterOuter() (err error) {
+	// A mask and a working directory of its own: the filter forbids to part with the host's later.
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return fmt.Errorf("unshare: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	if err := enterScope(); err != nil {
+		return err
+	}
+	if c.guard, err = startGuard(); err != nil {
+		return fmt.Errorf("the guard does not start: %w", err)
+	}
+	return nil
 }
 
 // dropCapabilities takes root's rights away: with CAP_SYS_ADMIN it would read /proc/PID/environ of the

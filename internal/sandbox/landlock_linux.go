@@ -78,8 +78,8 @@ var systemPaths = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", 
 var rootSecrets = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/ssl/private",
 	"/etc/sudoers", "/etc/sudoers.d", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"}
 
-// rules are what a policy allows, with own as the run's own directory.
-func (p *Policy) rules(own string) []rule {
+// rules are what a policy allows.
+func (p *Policy) rules() []rule {
 	readable, denied := []string{"/"}, p.Deny
 	if p.Mode == Strict {
 		readable = slices.Concat(systemPaths, p.Read)
@@ -101,7 +101,7 @@ func (p *Policy) rules(own string) []rule {
 	for _, path := range []string{"/dev/null", "/dev/zero", "/dev/full"} {
 		rules = append(rules, rule{path, onDevice})
 	}
-	return append(rules, rule{own, everything()})
+	return rules
 }
 
 // real resolves links: the kernel knows files, and not the names that lead to them. What is not there is left
@@ -158,8 +158,8 @@ func beneath(path, dir string) bool {
 	return path != dir && strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// ruleset makes the ruleset of a policy.
-func (p *Policy) ruleset(own string) (fd int, err error) {
+// ruleset makes the ruleset of a policy. The run's own directory is not in it yet.
+func (p *Policy) ruleset() (fd int, err error) {
 	attr := unix.LandlockRulesetAttr{Scoped: scoped}
 	if p.files() {
 		attr.Handled_access_fs = everything()
@@ -171,7 +171,7 @@ func (p *Policy) ruleset(own string) (fd int, err error) {
 		return -1, err
 	}
 	if p.files() {
-		for _, r := range p.rules(own) {
+		for _, r := range p.rules() {
 			if err = addPath(fd, r, attr.Handled_access_fs); err != nil {
 				break
 			}
