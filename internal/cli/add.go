@@ -27,9 +27,9 @@ func (a *app) addCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add SOURCE…",
 		Short: "Install hooks of the catalogue, a folder, an archive or a git repository",
-		Long: "A source is a name of the catalogue, a folder, an archive (.tar.gz, .zip), or a git\n" +
-			"repository as URL@REF, where REF is a tag, a branch or a commit. Its hook folders are copied\n" +
-			"into the user's hooks, or into --to or --dir. What they bring is shown first, and nothing is\n" +
+		Long: "A source is a name of the catalogue, a folder, an archive (.tar.gz, .zip) by its path or\n" +
+			"https URL, or a git repository as URL@REF, where REF is a tag, a branch or a commit. Its hook\n" +
+			"folders are copied into the user's hooks, or into --to or --dir. What they bring is shown first, and nothing is\n" +
 			"added unasked: --yes answers where there is no terminal to ask. Nothing of a source runs\n" +
 			"meanwhile, and nothing that exists is overwritten. " + source.LockName + " beside the hooks notes\n" +
 			"where they came from, and the digest of each.",

@@ -46,7 +46,14 @@ func (f *Fetched) get(ctx context.Context, want func(string) bool, temp string) 
 		defer func() { err = errors.Join(err, closeFolder()) }()
 		root = "."
 	case KindArchive:
-		if t, err = openArchive(f.At); err != nil {
+		at := f.At
+		if !f.Local() {
+			if at, err = download(ctx, f.At, temp); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, os.Remove(at)) }()
+		}
+		if t, err = openArchive(at); err != nil {
 			return err
 		}
 		if top := t.top(); f.Path == "" && top != "" && len(t.folders(".")) == 0 {
@@ -94,7 +101,8 @@ func (s Spec) base() string {
 	if s.Path != "" {
 		return path.Base(s.Path)
 	}
-	name := path.Base(strings.ReplaceAll(filepath.ToSlash(s.At), ":", "/"))
+	at, _, _ := strings.Cut(filepath.ToSlash(s.At), "?") // of a URL
+	name := path.Base(strings.ReplaceAll(at, ":", "/"))
 	for _, ext := range []string{".git", ".zip", ".gz", ".tgz", ".tar"} {
 		name = strings.TrimSuffix(name, ext)
 	}

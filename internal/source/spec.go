@@ -52,8 +52,8 @@ var scpLike = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^:/\\][^:]*$`)
 })
 
-// Parse reads what names a source: URL@REF or a path@REF of a git repository, else
-// the path of a folder or of an archive. within is [Spec.Path].
+// Parse reads what names a source: URL@REF or a path@REF of a git repository, the
+// https URL of an archive, by its ending, else the path of a folder or of an archive. within is [Spec.Path].
 func Parse(text, within string) (Spec, error) {
 	s := Spec{At: text, Path: within}
 	if within != "" {
@@ -108,7 +108,7 @@ func (s Spec) url() (Spec, error) {
 	case err != nil:
 		return s, err
 	case u.User != nil && u.Scheme == "https", hasPassword(u):
-		return s, errors.New("the URL holds a name or a password, which would be written down; use a credential helper of git")
+		return s, errors.New("the URL holds a name or a password, which would be written down; use a credential helper of git, or a file of this machine")
 	case u.Scheme == "https" || u.Scheme == "ssh":
 		if u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") {
 			return s, fmt.Errorf("%s names no host", s.At)
@@ -120,6 +120,9 @@ func (s Spec) url() (Spec, error) {
 		return s, fmt.Errorf("%s: sources are reached by https, ssh or a path, not by %s", s.At, u.Scheme)
 	}
 	s.Kind = KindGit
+	if s.Ref == "" && isArchiveURL(u) {
+		s.Kind = KindArchive
+	}
 	return s, nil
 }
 
@@ -171,8 +174,11 @@ func (s Spec) Check() error {
 		return nil
 	case s.Kind == KindFolder && filepath.IsAbs(s.At), s.Kind == KindArchive && filepath.IsAbs(s.At), s.Kind == KindGit && filepath.IsAbs(s.At):
 		return nil
-	case s.Kind == KindGit && strings.Contains(s.At, "://"):
-		_, err := s.url()
+	case (s.Kind == KindGit || s.Kind == KindArchive) && strings.Contains(s.At, "://"):
+		same, err := s.url()
+		if err == nil && same.Kind != s.Kind {
+			err = fmt.Errorf("%s is no source", s)
+		}
 		return err
 	case s.Kind == KindGit && scpLike().MatchString(s.At):
 		return nil
@@ -184,5 +190,5 @@ func validRef(ref string) bool { return refName().MatchString(ref) && !strings.C
 
 // Local reports whether the source is on this machine.
 func (s Spec) Local() bool {
-	return s.Kind == KindFolder || s.Kind == KindArchive || s.Kind == KindGit && filepath.IsAbs(s.At)
+	return s.Kind == KindFolder || (s.Kind == KindArchive || s.Kind == KindGit) && filepath.IsAbs(s.At)
 }
