@@ -10,17 +10,11 @@ var protectedBranches = wordSet("main master trunk production release develop")
 
 // git judges pushes that rewrite what others have, and what throws work away.
 func (d *destruction) git(args []string) {
-	i := 0
-	for i < len(args) && isOption(args[i]) {
-		if gitOptions.has(args[i]) {
-			i++
-		}
-		i++
-	}
-	if i >= len(args) {
+	args = behindGitOptions(args)
+	if len(args) == 0 {
 		return
 	}
-	sub, rest := args[i], args[i+1:]
+	sub, rest := args[0], args[1:]
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(rest, func(w string) bool { return slices.Contains(words, w) })
 	}

@@ -11,6 +11,17 @@ var gitProse = wordSet("-m --message --grep -S -G --author -am")
 // gitRuns are the options whose value is a command.
 var gitRuns = wordSet("--exec --extcmd --upload-pack --receive-pack --open-files-in-pager --upload-archive --sendmail-cmd --to-cmd --cc-cmd --header-cmd")
 
+// behindGitOptions returns git's subcommand and what stands behind it.
+func behindGitOptions(args []string) []string {
+	for len(args) > 0 && isOption(args[0]) {
+		if gitOptions.has(args[0]) && len(args) > 1 {
+			args = args[1:]
+		}
+		args = args[1:]
+	}
+	return args
+}
+
 // git reads what git runs by itself: a subcommand behind its options, an alias,
 // a command of the configuration, and the commands that some subcommands take.
 func (r *lineReader) git(words []string, at int, in stream) {
@@ -44,6 +55,10 @@ func (r *lineReader) git(words []string, at int, in stream) {
 	}
 	for j, w := range rest {
 		switch {
+		case rest[0] == "remote-ext" && j == 2:
+			r.text(w, does, runBy("git "+rest[0]))
+		case rest[0] == "for-each-repo" && j > 0 && !isOption(w):
+			r.carried(append([]string{words[0]}, rest[j:]...), stream{}, may, runBy("git "+rest[0]))
 		case rest[0] == "submodule" && w == "foreach", rest[0] == "bisect" && w == "run":
 			if j+1 < len(rest) {
 				r.text(strings.Join(rest[j+1:], " "), does, runBy("git "+rest[0]))
@@ -79,6 +94,9 @@ func (r *lineReader) gitConfig(setting string) {
 		r.line.setting = key
 		r.text(text, does, "through a git alias")
 		return
+	}
+	if strings.HasPrefix(key, "pager.") || strings.HasPrefix(key, "include") || strings.HasPrefix(key, "url.") {
+		r.line.setting = key
 	}
 	if strings.HasPrefix(key, "alias.") {
 		r.line.setting = key

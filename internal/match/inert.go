@@ -7,7 +7,7 @@ import (
 
 // inert are programs that run none of their words.
 var inert = wordSet(`
-	: [ alias apropos arch b2sum base32 base64 basename bg bind break cal cat cd chattr chgrp chmod chown cksum clear cmp
+	: [ alias apropos b2sum base32 base64 basename bg bind break cal cat cd chattr chgrp chmod chown cksum clear cmp
 	column comm continue cp csplit cut date declare df diff dir dirname dirs dmesg du echo egrep enable exit expand expr
 	export factor false fg fgrep file fmt fold free getconf getfacl grep groups hash head help hexdump hostid hostname id info
 	install jobs join jq kill last let ln local logname ls lsattr lsblk lscpu lsof mcookie md5sum mkdir mkfifo

@@ -46,6 +46,7 @@ func (r *lineReader) subscript(texts ...string) {
 		if open < 0 || !strings.Contains(text[open:], "$(") && !strings.Contains(text[open:], "`") {
 			continue
 		}
+		r.line.evaluates = true
 		inner := text[open+1:]
 		if end := strings.LastIndexByte(inner, ']'); end >= 0 {
 			inner = inner[:end]

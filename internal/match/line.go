@@ -28,6 +28,7 @@ type line struct {
 	// declares a function or an alias, which keeps it from being covered.
 	unread        string
 	sets, defines bool
+	evaluates     bool   // it has a subscript that may run a command
 	substitutes   bool   // it has a <(…), whose text another program reads
 	setting       string // one that names what git runs; "" = it sets none
 	// byName has the places in started by the name of the program, and unnamed

@@ -152,6 +152,7 @@ func (r *lineReader) compoundLine(c syntax.Command, in stream) stream {
 
 func (r *lineReader) loop(c *syntax.ForClause, in stream) {
 	if words, ok := c.Loop.(*syntax.WordIter); ok {
+		r.line.sets = r.line.sets || strings.ToLower(words.Name.Value) != words.Name.Value
 		if !words.InPos.IsValid() {
 			r.forget(words.Name.Value)
 		}

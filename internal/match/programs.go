@@ -23,6 +23,7 @@ type carrier struct {
 // and for the command, since missing a command is worse than seeing one too
 // many.
 var carriers = map[string]carrier{
+	"arch":             {},
 	"busybox":          {},
 	"caffeinate":       {},
 	"chpst":            {},
@@ -110,10 +111,17 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 	case "fd":
 		r.fdRuns(args, via)
 	case "parallel":
-		if !slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, ":::") }) {
-			r.xargs(append([]string{"-I", "{}"}, args...), in, via)
-			r.xargs(args, in, via)
+		if i := slices.IndexFunc(args, isParallelList); i >= 0 { // git {} ::: push
+			items := slices.DeleteFunc(slices.Clone(args[i:]), isParallelList)
+			in = stream{present: true, known: !strings.HasPrefix(args[i], "::::"), text: strings.Join(items, "\n")}
+			args = args[:i]
+			r.carry(carriers[name], append(args[:i:i], items...), stream{}, via)
 		}
+		if text := strings.Join(args, " "); strings.Contains(text, "{}") {
+			r.text(strings.ReplaceAll(text, "{}", strings.Join(in.items(), " ")), may, via)
+		}
+		r.xargs(append([]string{"-I", "{}"}, args...), in, via)
+		r.xargs(args, in, via)
 		r.carry(carriers[name], args, in, via)
 	case "builtin":
 		if len(args) > 0 && slices.Contains([]string{".", "command", "eval", "exec", "source", "trap"}, args[0]) {
@@ -148,6 +156,7 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		r.texts(args, may, via)
 	case "printf":
 		if len(args) > 2 && args[0] == "-v" {
+			r.line.sets = true
 			if text := formatted(args[2:]); text.known {
 				r.set(args[1], text.text, false)
 			} else {
@@ -158,6 +167,8 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 	}
 	return true
 }
+
+func isParallelList(w string) bool { return strings.HasPrefix(w, ":::") }
 
 // reads takes down the variables that read and its like set.
 func (r *lineReader) reads(args []string, in stream) {
@@ -171,6 +182,7 @@ func (r *lineReader) reads(args []string, in stream) {
 		names = []string{"REPLY", "MAPFILE"}
 	}
 	for i, name := range names {
+		r.line.sets = r.line.sets || strings.ToLower(name) != name
 		if fields := strings.Fields(in.text); in.known && isName(name) {
 			r.set(name, strings.TrimSpace(in.text), false)
 			if i < len(fields) {

@@ -70,33 +70,6 @@ func (r *Rules) MatchUnless(c *Call, unless *Rules) Decision {
 	return best
 }
 
-// Covers reports whether the rules match all that the call does: each command
-// that a shell line starts, with no part that cannot be read, no file that a
-// redirection writes, and no variable set for a command. By names what is not
-// covered. It is what an approval must ask.
-func (r *Rules) Covers(c *Call) Decision {
-	if r == nil {
-		return Decision{By: "no rule matches"}
-	}
-	last := Decision{By: "no rule is for the tool"}
-	for _, rule := range r.rules {
-		if !rule.ForTool(c.ToolName) {
-			continue
-		}
-		if _, isShell := rule.arg.(*shellRule); isShell {
-			continue
-		}
-		if d := rule.Match(c); d.Certainty == Sure {
-			d.By = excerpt(rule.text) + ": " + d.By
-			return d
-		}
-	}
-	if c.ToolName == "Bash" {
-		return r.coversShell(c)
-	}
-	return last
-}
-
 // matchUnless holds the rule against the call without the parts that unless
 // lifts.
 func (r *Rule) matchUnless(c *Call, unless *Rules) Decision {
@@ -117,62 +90,4 @@ func (r *Rule) matchUnless(c *Call, unless *Rules) Decision {
 		}
 	}
 	return best
-}
-
-// coversShell reports whether each command of a shell line has a rule.
-func (r *Rules) coversShell(c *Call) Decision {
-	covered := 0
-	for _, cmd := range c.shellTexts() {
-		l := cmd.line
-		switch {
-		case l.unread != "":
-			return Decision{By: lineText(l.text) + " " + l.unread}
-		case l.sets:
-			return Decision{By: lineText(l.text) + " sets a variable"}
-		case l.setting != "":
-			return Decision{By: lineText(l.text) + " has " + excerpt(l.setting) + ", which names what git runs"}
-		case l.defines:
-			return Decision{By: lineText(l.text) + " declares a function or an alias"}
-		}
-		if l.keeps() {
-			return Decision{By: lineText(l.text) + " writes a file"}
-		}
-		for i := range l.started {
-			s := &l.started[i]
-			if s.how != does || s.suffix || s.variant {
-				continue
-			}
-			if !r.coversStarted(c, s) {
-				return Decision{By: "no rule covers " + by(s.text, s.via, l.text)}
-			}
-			covered++
-		}
-	}
-	if covered == 0 {
-		return Decision{By: "no command is started"}
-	}
-	return sure("the rules cover every command")
-}
-
-// coversStarted reports whether a rule matches a command as it is written. A
-// word that begins with a pattern may become an option.
-func (r *Rules) coversStarted(c *Call, s *started) bool {
-	for _, w := range s.words {
-		if strings.ContainsAny(w, "\x03\x04") || w != "" && !isPlain(w[:1]) {
-			return false
-		}
-	}
-	text := s.full
-	if text == "" {
-		text = s.text
-	}
-	for _, rule := range r.rules {
-		if !rule.ForTool(c.ToolName) {
-			continue
-		}
-		if shell, ok := rule.arg.(*shellRule); ok && shell.takes(shown(text)) || rule.kind == ruleTool || rule.kind == ruleEvery {
-			return true
-		}
-	}
-	return false
 }

@@ -51,6 +51,43 @@ func TestRulesCoverOnlyWhatTheyAllMatch(t *testing.T) {
 	}
 }
 
+func TestRulesCoverNoReachBeyondTheirCommands(t *testing.T) {
+	var patterns []string
+	for _, name := range strings.Fields(`git ls cat echo find sort sed grep head npm go less tar awk env printf test true cd man rg xargs diff make [ read declare export tee time command fd jq wc file uniq date`) {
+		patterns = append(patterns, "Bash("+name+" *)")
+	}
+	rules, _ := ParseRules(patterns, RuleOptions{})
+	for _, one := range commandsOf(t, "covered.txt") {
+		if d := rules.Covers(inWork(t, one.command)); d.Run != (one.want == "covered") {
+			t.Errorf("%q: %+v, want %s", one.command, d, one.want)
+		}
+	}
+}
+
+func TestARuleThatNamesAnOptionCoversIt(t *testing.T) {
+	for command, rule := range map[string]string{
+		"sed -i s/a/b/ x": "Bash(sed -i *)", "sort -o x y": "Bash(sort -o *)", "find . -name x -delete": "Bash(find . -name x -delete)", "git log --output=x": "Bash(git log --output=x)",
+	} {
+		rules, _ := ParseRules([]string{rule}, RuleOptions{})
+		if d := rules.Covers(inWork(t, command)); d.Certainty != Sure {
+			t.Errorf("%s by %s: %+v", command, rule, d)
+		}
+	}
+	rules, _ := ParseRules([]string{"Bash(sed -i *)"}, RuleOptions{})
+	if d := rules.Covers(inWork(t, "sed -i -f script x")); d.Run {
+		t.Errorf("an option that the rule does not name: %+v", d)
+	}
+}
+
+func TestNoSpellingHidesAPushFromARule(t *testing.T) {
+	rule, _ := ParseRule("Bash(git push *)", RuleOptions{})
+	for _, one := range commandsOf(t, "pushes.txt") {
+		if d := rule.Match(inWork(t, one.command)); d.Certainty < Suspected {
+			t.Errorf("hidden in %s: %+v", one.command, d)
+		}
+	}
+}
+
 func TestAnExceptionLiftsNoMoreThanItMatches(t *testing.T) {
 	rules, _ := ParseRules([]string{"Bash(git push *)"}, RuleOptions{})
 	unless, _ := ParseRules([]string{"Bash(git push --dry-run *)"}, RuleOptions{})

@@ -174,11 +174,8 @@ func takesPattern(option, letters string) bool {
 // gitUse marks messages, and what reads nothing.
 func (u *use) gitUse(args []string) {
 	sub := ""
-	for i, a := range args {
-		if !isOption(a) && (i == 0 || !gitOptions.has(args[i-1])) {
-			sub = a
-			break
-		}
+	if behind := behindGitOptions(args); len(behind) > 0 {
+		sub = behind[0]
 	}
 	u.prose(args, gitProse)
 	switch sub {
