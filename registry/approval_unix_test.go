@@ -154,6 +154,11 @@ func TestHooksThatAPluginDescribesAreThoseThatNothingConfigures(t *testing.T) {
 	if changed := reload(t, reg); changed.Any() {
 		t.Errorf("nothing changed: %q", summary(changed))
 	}
+	write(t, filepath.Join(pack, "binary"), "another")
+	if diff := cmp.Diff([]string{"plugin/pack/configured PreToolUse ready", "plugin/pack/told PreToolUse untrusted", "plugin/pack/told Stop untrusted"}, listed()); diff != "" {
+		t.Errorf("another binary: -want +got:\n%s", diff)
+	}
+	write(t, filepath.Join(pack, "binary"), "")
 	d.described["pack"][0].Matcher = "Bash"
 	if got := summary(reload(t, reg)); got != "~plugin/pack/told" {
 		t.Errorf("%q", got)

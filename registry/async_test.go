@@ -319,3 +319,17 @@ func TestHandoffWithoutATimeLimitHasThatOfItsProtocol(t *testing.T) {
 		}
 	})
 }
+
+func TestAllReadersOfBackgroundResultsShareOneChannel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := open(t, only())
+		early := reg.Async()
+		on(t, reg, "background", answer(nil), async)
+		late := reg.Async()
+		dispatch(t, reg, bash("ls"))
+		synctest.Wait()
+		if early != late || len(early) != 1 {
+			t.Errorf("one channel: %v; %d results wait for who came first", early == late, len(early))
+		}
+	})
+}

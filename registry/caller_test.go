@@ -135,3 +135,20 @@ command = "true"
 		}
 	}
 }
+
+// A program that is gone is found missing by the start that fails, and not for as
+// long as what was looked up before holds.
+func TestAStartThatFailsHasWhatTheHookRequiresLookedUpAnew(t *testing.T) {
+	dir := tree(t, "-- hooks/guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"guard-tool\"\nargs = []\n[requires]\nbins = [\"guard-tool\"]\n+++\n-- bin/guard-tool --\n#!/bin/sh\n")
+	opts := only(filepath.Join(dir, "hooks"))
+	opts.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":/usr/bin:/bin"}
+	reg := open(t, opts)
+	var got []string
+	for range 3 {
+		got = append(got, ids(dispatch(t, reg, bash("ls")))...)
+		_ = os.Remove(filepath.Join(dir, "bin", "guard-tool"))
+	}
+	if diff := cmp.Diff([]string{"dir/guard success", "dir/guard failed start", "dir/guard skipped ineligible"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -48,6 +48,9 @@ func TestNothingButSelfProtectionSwitchesTheHostsGuardsOff(t *testing.T) {
 		if (out.Verdict == hook.Deny) != tc.on || (l.State == hook.StateReady) != tc.on || l.Hook.Scope != hook.ScopeManaged {
 			t.Errorf("%s: %v, %s %q", name, out.Verdict, l.State, l.Why)
 		}
+		if others := state(t, reg, "user/user"); (others.State == hook.StateReady) == tc.noHooks {
+			t.Errorf("%s: another hook is %s: %q", name, others.State, others.Why)
+		}
 		if !tc.on {
 			file := map[hook.Scope]string{hook.ScopeManaged: opts.ManagedDir, hook.ScopeUser: opts.UserDir, hook.ScopeDir: opts.Dirs[0]}[tc.off]
 			if want := "it is switched off (self_protection in " + filepath.Join(file, "settings.toml") + ")"; l.Why != want {

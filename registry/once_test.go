@@ -322,3 +322,31 @@ func TestOnceThatIsWaitedForTakesNoPlace(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// Whoever watches sees that a hook which waits for a run of itself was given up.
+func TestOnceThatIsGivenUpIsToldAsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := open(t, only())
+		release := make(chan struct{})
+		on(t, reg, "first", func(context.Context, hook.PreToolUse) (*hook.Output, error) { <-release; return nil, nil }, once, within(time.Hour))
+		go func() { _, _ = reg.Dispatch(t.Context(), inSession("s")) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		told := 0
+		for p := range reg.Stream(ctx, inSession("s")) {
+			if p.Phase != registry.PhaseFinished {
+				continue
+			}
+			told++
+			if p.Result.Status != hook.StatusCancelled || p.Result.Hook.ID != "in-process/first" || p.Result.Err == nil {
+				t.Errorf("%+v", p.Result)
+			}
+		}
+		close(release)
+		synctest.Wait()
+		if told != 1 {
+			t.Errorf("told %d times", told)
+		}
+	})
+}

@@ -71,6 +71,7 @@ func TestReloadTakesOverWhatChangedAndNothingElse(t *testing.T) {
 	if out := dispatch(t, reg, bash("ls")); out.Results[1].Reason != "B" {
 		t.Errorf("the edited hook says %q", out.Results[1].Reason)
 	}
+	step("its text is edited", "~user/b", func() { write(t, file("b"), fmt.Sprintf(says, "B")+"For the reader.\n") })
 	step("one is removed", "-user/c", func() { _ = os.RemoveAll(filepath.Join(hooks, "c")) })
 	step("settings appear", "settings", func() { write(t, filepath.Join(opts.UserDir, "settings.toml"), `disabled = ["user/b"]`) })
 	if l := state(t, reg, "user/b"); l.State != hook.StateDisabled {

@@ -162,3 +162,17 @@ func TestF5WatchSeesThatAFolderIsOthersToWrite(t *testing.T) {
 		await(t, told, "~user/claude/settings.json:PreToolUse[0].0 settings")
 	}
 }
+
+func TestWatchSeesAHookThatAppearsInAFolderThatHadNone(t *testing.T) {
+	opts := machine(t, "")
+	hooks := filepath.Join(opts.UserDir, "hooks")
+	if err := os.MkdirAll(hooks, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	told, end := watch(t, open(t, opts))
+	defer end()
+	settle()
+	settle()
+	write(t, filepath.Join(hooks, "a", "HOOK.md"), fmt.Sprintf(says, "a"))
+	await(t, told, "+user/a")
+}
