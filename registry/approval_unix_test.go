@@ -218,3 +218,21 @@ func TestWatchSeesApprovalsThatAreHandedIn(t *testing.T) {
 	write(t, file, text.String())
 	await(t, told, "project/guard:ready")
 }
+
+// A hook whose definition cannot be told from another's cannot be approved, so it
+// does not run.
+func TestDescribedHookThatIsNotUTF8DoesNotRun(t *testing.T) {
+	opts := machine(t, "")
+	pack := filepath.Join(opts.PluginsDir, "pack")
+	write(t, filepath.Join(pack, "binary"), "")
+	h := &hook.Hook{Name: "told", Event: hook.EventPreToolUse, Kind: hook.KindPlugin, Env: map[string]string{"A": "\xff"}, Source: hook.Source{Path: filepath.Join(pack, "binary"), Dir: pack}}
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindPlugin: &describer{described: map[string][]*hook.Hook{"pack": {h}},
+		Handler: hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return hook.Denied("ran"), nil })}}
+	reg := open(t, opts)
+	if l := state(t, reg, "plugin/pack/told"); l.State != hook.StateUntrusted || !strings.Contains(l.Why, "UTF-8") {
+		t.Errorf("%s: %s", l.State, l.Why)
+	}
+	if out := dispatch(t, reg, bash("ls")); !untrusted(out, "plugin/pack/told") {
+		t.Errorf("%+v", out.Results)
+	}
+}

@@ -260,7 +260,7 @@ func TestDedupeRunsTheLastTwinInTheFirstsPlace(t *testing.T) {
 func TestDedupeHoldsTheStricterPolicy(t *testing.T) {
 	opts := machine(t, "")
 	opts.Compat = []string{"claude"}
-	write(t, filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude", "settings.json"), entry(`"command": "exit 3", "onFailure": "block"`))
+	write(t, filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude", "settings.json"), entry(`"command": "exit 3", "onFailure": "block", "timeout": 5`))
 	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "exit 3"`))
 	reg := open(t, opts)
 	out := dispatch(t, reg, bash("ls"))
