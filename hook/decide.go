@@ -77,7 +77,7 @@ func (e *EventInfo) takesOutput() bool { return e.Fields.Has(FieldToolOutput) }
 // after the tool its output. It is nil if the hook replaces nothing, and if its
 // answer does not count.
 func (r *Result) Rewrite(ev Event) json.RawMessage {
-	if r.Output == nil || r.Output.UpdatedInput == nil && r.Output.UpdatedToolOutput == nil || !r.approves() {
+	if r.Output == nil || !r.approves() {
 		return nil
 	}
 	switch info := Info(ev); {

@@ -378,3 +378,36 @@ func TestTimeoutBlocksOnlyWhereTheEventSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// What a hook may replace is the event's to say, and whether it may the status'.
+func TestAHookReplacesWhatItsEventLetsItReplace(t *testing.T) {
+	in, out := json.RawMessage(`{"a":1}`), json.RawMessage(`"redacted"`)
+	for _, tt := range []struct {
+		event  hook.Event
+		status hook.Status
+		answer *hook.Output
+		want   string
+	}{
+		{hook.EventPreToolUse, hook.StatusSuccess, &hook.Output{UpdatedInput: in, UpdatedToolOutput: out}, string(in)},
+		{hook.EventPreToolUse, hook.StatusSuccess, &hook.Output{UpdatedToolOutput: out}, ""},
+		{hook.EventPreToolUse, hook.StatusBlocked, &hook.Output{Verdict: hook.Deny, UpdatedInput: in}, ""},
+		{hook.EventPreToolUse, hook.StatusFailed, &hook.Output{UpdatedInput: in}, ""},
+		{hook.EventPermissionRequest, hook.StatusSuccess, &hook.Output{UpdatedInput: in}, string(in)},
+		{hook.EventPostToolUse, hook.StatusSuccess, &hook.Output{UpdatedInput: in, UpdatedToolOutput: out}, string(out)},
+		{hook.EventPostToolUse, hook.StatusSuccess, &hook.Output{UpdatedToolOutput: out}, string(out)},
+		{hook.EventPostToolUse, hook.StatusBlocked, &hook.Output{Verdict: hook.Deny, UpdatedToolOutput: out}, string(out)},
+		{hook.EventPostToolUse, hook.StatusFailed, &hook.Output{UpdatedToolOutput: out}, ""},
+		{hook.EventPostToolUse, hook.StatusSuccess, &hook.Output{UpdatedInput: in}, ""},
+		{hook.EventSessionStart, hook.StatusSuccess, &hook.Output{UpdatedInput: in, UpdatedToolOutput: out}, ""},
+		{hook.EventPreToolUse, hook.StatusSuccess, nil, ""},
+	} {
+		r := hook.Result{Status: tt.status, Output: tt.answer}
+		if got := string(r.Rewrite(tt.event)); got != tt.want {
+			t.Errorf("%s %s %+v: %s, want %s", tt.event, tt.status, tt.answer, got, tt.want)
+		}
+		r.Stale = true
+		if got := r.Rewrite(tt.event); got != nil {
+			t.Errorf("%s: an answer to another input: %s", tt.event, got)
+		}
+	}
+}
