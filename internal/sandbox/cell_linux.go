@@ -28,11 +28,10 @@ type cell struct {
 	done   chan struct{}      // closed once the domain was killed
 }
 
-// newCell begins to prepare a thread.
+// newCell begins to prepare a thread. Somebody must call make, side by side with what only the thread can do.
 func newCell(p *Policy) *cell {
 	c := &cell{policy: p, inside: Inside{memory: p.Memory}, guard: guard{pipe: -1}, made: make(chan made, 1),
 		ready: make(chan error, 1), work: make(chan func(*Inside), 1), done: make(chan struct{})}
-	go func() { c.made <- p.make() }() // side by side with what only the thread can do
 	go OnOwnThread(c.live)
 	return c
 }
@@ -45,27 +44,15 @@ type made struct {
 }
 
 // make makes it.
-func (p *Policy) make() (m made) {
-	type made struct {
-		dir string
-		err error
+func (c *cell) make() {
+	m := made{ruleset: -1}
+	if c.policy.files() {
+		m.dir, m.err = os.MkdirTemp("", "tenterhook-run-")
 	}
-	own := make(chan made, 1)
-	if p.files() {
-		go func() {
-			dir, err := os.MkdirTemp("", "tenterhook-run-")
-			own <- made{dir, err}
-		}()
+	if m.err == nil {
+		m.ruleset, m.err = c.policy.ruleset(m.dir)
 	}
-	m.ruleset, m.err = p.ruleset()
-	if p.files() {
-		made := <-own
-		m.dir, m.err = made.dir, cmp.Or(m.err, made.err)
-	}
-	if m.err == nil && m.dir != "" {
-		m.err = addPath(m.ruleset, rule{m.dir, everything()}, everything())
-	}
-	return m
+	c.made <- m
 }
 
 // live is the life of the thread.
@@ -196,7 +183,10 @@ func Do(p *Policy, fn func(*Inside)) error {
 	if missing := p.Missing(); len(missing) > 0 {
 		return &Error{Missing: missing}
 	}
-	c := spares.take(p)
+	c, spare := spares.take(p)
+	if !spare {
+		c.make()
+	}
 	if err := <-c.ready; err != nil {
 		c.bury()
 		return &Error{Err: err}

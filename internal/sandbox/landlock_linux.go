@@ -70,34 +70,26 @@ type rule struct {
 	access uint64
 }
 
-// systemPaths are what programs need in order to run, and which hold no secrets of a user.
-var systemPaths = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/opt", "/nix/store", "/gnu/store", "/etc", "/proc",
-	"/sys/devices/system/cpu", "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/var/lib/dpkg/alternatives"}
-
-// rootSecrets are what only root may read of systemPaths. Root without capabilities may still, as the owner.
-var rootSecrets = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/ssl/private",
-	"/etc/sudoers", "/etc/sudoers.d", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"}
-
 // rules are what a policy allows.
-func (p *Policy) rules() []rule {
-	readable, denied := []string{"/"}, p.Deny
+func (p *Policy) rules() (rules []rule) {
+	denied := real(p.Deny)
+	switch {
+	case p.Mode != Strict:
+		rules = below([]string{"/"}, denied, mayRead)
+	case len(denied) == 0:
+		rules = slices.Clone(system())
+		denied = secrets()
+	default:
+		denied = slices.Concat(denied, secrets())
+		rules = below(systemPaths, denied, mayRead)
+	}
 	if p.Mode == Strict {
-		readable = slices.Concat(systemPaths, p.Read)
+		rules = append(rules, below(p.Read, denied, mayRead)...)
 		if len(p.Ports) > 0 {
-			readable = append(readable, "/run/systemd/resolve")
-		}
-		if os.Geteuid() == 0 {
-			denied = slices.Concat(denied, rootSecrets)
+			rules = append(rules, below([]string{"/run/systemd/resolve"}, denied, mayRead)...)
 		}
 	}
-	denied = real(denied)
-	var rules []rule
-	for _, path := range real(readable) {
-		rules = append(rules, allBut(path, denied, mayRead)...)
-	}
-	for _, path := range real(p.Write) {
-		rules = append(rules, allBut(path, denied, everything())...)
-	}
+	rules = append(rules, below(p.Write, denied, everything())...)
 	for _, path := range []string{"/dev/null", "/dev/zero", "/dev/full"} {
 		rules = append(rules, rule{path, onDevice})
 	}
@@ -158,8 +150,8 @@ func beneath(path, dir string) bool {
 	return path != dir && strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// ruleset makes the ruleset of a policy. The run's own directory is not in it yet.
-func (p *Policy) ruleset() (fd int, err error) {
+// ruleset makes the ruleset of a policy, with own as the run's own directory.
+func (p *Policy) ruleset(own string) (fd int, err error) {
 	attr := unix.LandlockRulesetAttr{Scoped: scoped}
 	if p.files() {
 		attr.Handled_access_fs = everything()
@@ -171,7 +163,7 @@ func (p *Policy) ruleset() (fd int, err error) {
 		return -1, err
 	}
 	if p.files() {
-		for _, r := range p.rules() {
+		for _, r := range append(p.rules(), rule{own, everything()}) {
 			if err = addPath(fd, r, attr.Handled_access_fs); err != nil {
 				break
 			}

@@ -61,7 +61,7 @@ func (p *Policy) try() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	ruleset, err := p.ruleset()
+	ruleset, err := p.ruleset("")
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func tryFiles() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	ruleset, err := (&Policy{Mode: ReadOnly}).ruleset()
+	ruleset, err := (&Policy{Mode: ReadOnly}).ruleset("")
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -89,8 +90,26 @@ func (c calls) refuseIf(arg uint32, test unix.SockFilter, numbers ...uint32) {
 	}
 }
 
-// filter is the deny list of a policy: it backs Landlock up.
+// filters keeps the filter of each kind of policy: to make one takes longer than to install it.
+var filters sync.Map // filterKind → []unix.SockFilter
+
+// filterKind is what a filter depends on.
+type filterKind struct {
+	mode                  Mode
+	serve, offline, ports bool
+}
+
+// filter is the deny list of a policy: it backs Landlock up. It must not be changed.
 func (p *Policy) filter() []unix.SockFilter {
+	kind := filterKind{p.Mode, p.Serve, p.offline(), len(p.Ports) > 0}
+	if made, ok := filters.Load(kind); ok {
+		return made.([]unix.SockFilter)
+	}
+	made, _ := filters.LoadOrStore(kind, p.makeFilter())
+	return made.([]unix.SockFilter)
+}
+
+func (p *Policy) makeFilter() []unix.SockFilter {
 	c := calls{}
 	c.refuse(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)
 	c.refuse(unix.EPERM, riskyCalls...)

@@ -29,9 +29,9 @@ type waiting struct {
 
 var spares = pool{spare: map[string]*waiting{}, asked: map[string]time.Time{}}
 
-// take returns a cell for a policy: a spare one, or one that is being prepared. It has the next one
+// take returns a cell for a policy: a spare one, or one that the caller must make. It has the next one
 // prepared where the policy is asked for often.
-func (s *pool) take(p *Policy) *cell {
+func (s *pool) take(p *Policy) (c *cell, spare bool) {
 	key := p.key()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,16 +40,15 @@ func (s *pool) take(p *Policy) *cell {
 	s.note(key, now)
 	w := s.spare[key]
 	delete(s.spare, key)
-	var c *cell
 	if w != nil && w.end.Stop() {
-		c = w.cell
+		c, spare = w.cell, true
 	} else {
 		c = newCell(p)
 	}
 	if often {
 		time.AfterFunc(spareSoon, func() { s.prepare(key, p) })
 	}
-	return c
+	return c, spare
 }
 
 // spareSoon lets the run that is under way have the processor first.
@@ -73,6 +72,7 @@ func (s *pool) prepare(key string, p *Policy) {
 		return
 	}
 	c := newCell(p)
+	go c.make()
 	s.spare[key] = &waiting{c, time.AfterFunc(spareFor, func() { s.expire(key, c) })}
 }
 
