@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -238,6 +239,30 @@ func TestTopShowsAllPanesOnALargeTerminalAndFollowsItsSize(t *testing.T) {
 	term.keys("\x03")
 	if code := term.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// The smallest terminal shows which hooks there are, and how to go on.
+func TestTopShowsHooksOnATinyTerminalWithoutColours(t *testing.T) {
+	newTopUser(t)
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("NO_COLOR", "1")
+	recorded(t, 3, "user/guard", func(_ int, r *hook.Record) {
+		r.Outcome.Results[0].Status, r.Outcome.Results[0].Failure = hook.StatusFailed, hook.FailureTimeout
+	})
+	term := onTerminal(t, 40, 10, "top")
+	text := term.shows("user/guard", "timeout", "? help  q quit")
+	if n := strings.Count(text, "user/guard"); n != 4 {
+		t.Errorf("results do not name their hooks\n%s", text)
+	}
+	term.keys("q")
+	if code := term.ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	if coloured := regexp.MustCompile(`\x1b\[[0-9;]*(3[0-7]|4[0-7]|9[0-7])m`).FindString(term.raw.String()); coloured != "" {
+		t.Errorf("a colour was sent: %q", coloured)
 	}
 }
 

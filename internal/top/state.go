@@ -77,6 +77,9 @@ func (s *state) line(l *journal.Line) {
 	own := *l
 	own.Reason, own.Hint, own.Stderr, own.Source = clip(l.Reason), "", "", ""
 	s.lines = append(s.lines, own)
+	if l.Status == hook.StatusAsync { // it counts when it has ended
+		return
+	}
 	s.count(l.Time)
 	denied := l.Verdict == hook.Deny && l.Failure == ""
 	if h := s.hook(l.Hook, l.Time); h != nil && l.Status != hook.StatusSkipped {

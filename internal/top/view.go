@@ -42,7 +42,7 @@ func (m *model) screen() []string {
 		lines = fit(text[min(m.scroll, len(text)):], m.width, body)
 	case m.width >= wideFrom:
 		left, right := m.width-sideWidth-1, sideWidth
-		top := hooksHeight(body)
+		top := m.hooksHeight(body)
 		one := append(m.pane(paneHooks, left, top), m.pane(paneLive, left, body-top)...)
 		two := append(m.pane(paneSessions, right, body/2), m.pane(paneBreakers, right, body-body/2)...)
 		for i := range one {
@@ -53,7 +53,7 @@ func (m *model) screen() []string {
 		if below == paneHooks {
 			below = paneLive
 		}
-		top := hooksHeight(body)
+		top := m.hooksHeight(body)
 		lines = append(m.pane(paneHooks, m.width, top), m.pane(below, m.width, body-top)...)
 	}
 	return append(append([]string{m.title()}, lines...), m.footer())
@@ -67,7 +67,10 @@ func (m *model) wrapped() (lines []string) {
 	return lines
 }
 
-func hooksHeight(body int) int { return max(4, body*2/5) }
+// hooksHeight leaves the results what the hooks do not need.
+func (m *model) hooksHeight(body int) int {
+	return max(4, min(body*2/5, len(m.state.shownHooks(m.filter))+2))
+}
 
 // fit makes exactly height lines of at most width columns.
 func fit(lines []string, width, height int) []string {
@@ -85,6 +88,14 @@ func fit(lines []string, width, height int) []string {
 func cell(text string, width int) string {
 	text = ansi.Truncate(text, max(width, 0), "…")
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+}
+
+// word is cell with a space at its end.
+func word(text string, width int) string {
+	if width < 1 {
+		return ""
+	}
+	return cell(text, width-1) + " "
 }
 
 // right is cell for numbers.
@@ -122,6 +133,9 @@ func count(n int, noun string) string {
 
 func (m *model) footer() string {
 	text := "Tab pane  ↑↓ row  ↵ open  / filter  f failed  d disable  p pause  ? help  q quit"
+	if m.width < ansi.StringWidth(text) {
+		text = "Tab pane  ↑↓ row  ↵ open  ? help  q quit"
+	}
 	switch {
 	case m.mode == modeFilter:
 		text = "filter: " + m.Text(m.typed) + "▏  Enter applies, Esc cancels"
@@ -188,6 +202,9 @@ func (m *model) nothing(p pane) string {
 // columns are those of the hooks' pane, as far as there is room.
 func columns(width int) (name, plot int, outcomes, p50 bool) {
 	outcomes, p50 = width >= 66, width >= 56
+	if width < 50 {
+		return width - 2 - 3*7, 0, false, false
+	}
 	name = width - 2 - 4*7
 	if p50 {
 		name -= 7
@@ -203,11 +220,13 @@ func columns(width int) (name, plot int, outcomes, p50 bool) {
 func (m *model) hookRows(width int) (string, []string) {
 	name, plot, withOutcomes, withP50 := columns(width)
 	row := func(id, runs, denied, failed, p50, p95, latency, outcome string) string {
-		text := cell(id+" ", name) + right(runs, 7) + right(denied, 7) + right(failed, 7)
+		text := word(id, name) + right(runs, 7) + right(denied, 7) + right(failed, 7)
 		if withP50 {
 			text += right(p50, 7)
 		}
-		text += right(p95, 7) + "  " + cell(latency, plot)
+		if plot > 0 {
+			text += right(p95, 7) + "  " + cell(latency, plot)
+		}
 		if withOutcomes {
 			text += "  " + cell(outcome, plot)
 		}
@@ -285,14 +304,20 @@ func outcomes(recent []outcome, width int) string {
 }
 
 func (m *model) liveRows(width int) (string, []string) {
-	agent := 8
+	agent, results := 8, 14
 	if width < 66 {
 		agent = 0
 	}
-	rest := width - 2 - 9 - 14 - agent - 9
+	if width < 50 {
+		results = 8
+	}
+	rest := width - 2 - 9 - results - agent - 9
 	name := rest * 2 / 5
+	if width < 50 {
+		name = rest // the run tells the event
+	}
 	row := func(at, result, id, event, by, took string) string {
-		return cell(at, 9) + cell(result, 14) + cell(id+" ", name) + cell(event+" ", rest-name) + cell(by, agent) + right(took, 8)
+		return cell(at, 9) + word(result, results) + word(id, name) + word(event, rest-name) + word(by, agent) + right(took, 8)
 	}
 	var rows []string
 	for _, l := range m.state.shownLines(m.filter) {
@@ -321,7 +346,7 @@ func (m *model) sessionRows(width int) (string, []string) {
 	heading := cell("AGENT", 8) + cell("SESSION", name) + right("RUNS", 6) + right("DENY", 6) + right("FAIL", 6)
 	var rows []string
 	for _, s := range m.state.shownSessions(m.filter) {
-		rows = append(rows, cell(m.Text(s.agent)+" ", 8)+cell(m.Text(s.session)+" ", name)+right(fmt.Sprint(s.results), 6)+right(fmt.Sprint(s.denied), 6)+right(fmt.Sprint(s.failed), 6))
+		rows = append(rows, word(m.Text(s.agent), 8)+word(m.Text(s.session), name)+right(fmt.Sprint(s.results), 6)+right(fmt.Sprint(s.denied), 6)+right(fmt.Sprint(s.failed), 6))
 	}
 	return heading, rows
 }
@@ -332,7 +357,7 @@ func (m *model) breakerRows(width int) (string, []string) {
 	var rows []string
 	for _, b := range m.state.shownBreakers(m.filter) {
 		again := max(0, time.Until(b.RetryAt)).Round(time.Second).String()
-		rows = append(rows, cell(m.Text(b.Hook+" "+b.By), name)+right(fmt.Sprint(b.Failures), 9)+right(again, 10))
+		rows = append(rows, word(m.Text(b.Hook+" "+b.By), name)+right(fmt.Sprint(b.Failures), 9)+right(again, 10))
 	}
 	return heading, rows
 }
