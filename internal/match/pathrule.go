@@ -1,6 +1,7 @@
 package match
 
 import (
+	"net/url"
 	"path"
 	"runtime"
 	"strings"
@@ -108,6 +109,9 @@ func (r pathRule) paths(c *Call) (paths []string, ok bool) {
 		paths = []string{c.Cwd} // where these tools look by default
 	}
 	patterns, _ := c.texts("pattern")
+	if globs, _ := c.texts("glob"); !r.strict {
+		patterns = append(patterns, globs...)
+	}
 	for _, dir := range paths[:len(paths):len(paths)] {
 		for _, p := range patterns {
 			if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
@@ -125,7 +129,9 @@ func (r pathRule) matchPath(c *Call, name string) string {
 	if r.raw != nil && r.raw.match(strings.ToLower(name)) {
 		return " matches " + excerpt(r.source)
 	}
-	if strings.HasPrefix(name, "~/") && c.Home != "" {
+	if !r.strict {
+		name = expanded(name, c)
+	} else if strings.HasPrefix(name, "~/") && c.Home != "" {
 		name = c.Home + name[1:]
 	}
 	given, ok := slashedPath(name, c.Cwd)
@@ -153,6 +159,31 @@ func (r pathRule) matchPath(c *Call, name string) string {
 		return " is one of too many paths to be followed, so it runs"
 	}
 	return ""
+}
+
+// expanded reads what some tools expand in a path: a home directory by ~, ~user or
+// $HOME, a file URL, blanks at its ends.
+func expanded(name string, c *Call) string {
+	name = strings.TrimSpace(name)
+	if rest, ok := strings.CutPrefix(name, "file://"); ok {
+		name = "/" + strings.TrimLeft(strings.TrimPrefix(rest, "localhost"), "/")
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
+		}
+	}
+	first, rest, _ := strings.Cut(name, "/")
+	switch {
+	case c.Home == "":
+	case first == "~", first == "$HOME", first == "${HOME}", first == "~"+path.Base(slashed(c.Home)):
+		return c.Home + "/" + rest
+	case first == "~+":
+		return rest
+	case first == "~root":
+		return "/root/" + rest
+	case len(first) > 1 && first[0] == '~' && isName(first[1:]):
+		return path.Dir(slashed(c.Home)) + "/" + first[1:] + "/" + rest
+	}
+	return name
 }
 
 // matchFile returns why an absolute path in lower case matches, or "".

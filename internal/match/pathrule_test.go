@@ -129,3 +129,44 @@ func TestPathsOfWindowsAreRead(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 }
+
+func TestAPathCountsAsToolsExpandIt(t *testing.T) {
+	rule, _ := ParseRule("Read(~/.ssh/**)", RuleOptions{})
+	paths, _ := ParseTouches([]string{"~/.ssh/**"}, TouchOptions{})
+	for _, name := range []string{
+		"~/.ssh/id_rsa", "~alice/.ssh/id_rsa", "$HOME/.ssh/id_rsa", "${HOME}/.ssh/id_rsa", "file:///home/alice/.ssh/id_rsa",
+		"file://localhost/home/alice/.ssh/id%5frsa", " /home/alice/.ssh/id_rsa", "~+/../../home/alice/.ssh/x", "~bob/../alice/.ssh/x",
+	} {
+		c := tool("Read", `{"file_path":"`+name+`"}`)
+		c.Cwd, c.Workspace, c.Home = "/src/project", "/src/project", "/home/alice"
+		if d := rule.Match(c); d.Certainty != Sure {
+			t.Errorf("rule on %q: %+v", name, d)
+		}
+		if d := paths.Match(c, Read); d.Certainty != Sure {
+			t.Errorf("reads of %q: %+v", name, d)
+		}
+	}
+	other, _ := ParseRule("Read(~)", RuleOptions{})
+	for _, name := range []string{"~bob/x", "~root/x", "/home/alice2/x", "a/$HOME/x", "a~/x"} {
+		c := tool("Read", `{"file_path":"`+name+`"}`)
+		c.Cwd, c.Workspace, c.Home = "/src/project", "/src/project", "/home/alice"
+		if d := other.Match(c); d.Run {
+			t.Errorf("rule on %q: %+v", name, d)
+		}
+	}
+}
+
+func TestAPatternOfASearchCountsFromItsPath(t *testing.T) {
+	paths, _ := ParseTouches([]string{"~/.ssh/**"}, TouchOptions{})
+	for _, search := range []struct{ tool, input string }{
+		{"Glob", `{"path":"/home","pattern":"alice/.ssh/*"}`},
+		{"Glob", `{"path":"~","pattern":".ssh/id_rsa"}`},
+		{"Grep", `{"path":"..","pattern":"x","glob":"../home/alice/.ssh/*"}`},
+	} {
+		c := tool(search.tool, search.input)
+		c.Cwd, c.Workspace, c.Home = "/src/project", "/src/project", "/home/alice"
+		if d := paths.Match(c, Read); d.Certainty < Suspected {
+			t.Errorf("%+v: %+v", search, d)
+		}
+	}
+}

@@ -305,6 +305,15 @@ func (s *touchSearch) input() {
 			text.value = shellPattern(text.value)
 		}
 		s.word(text.value, does, "", false)
+		if other := expanded(text.value, s.call); other != text.value {
+			s.word(other, does, "", false)
+		}
+		if text.key == "glob" || text.key == "pattern" { // they count from the path
+			dirs, _ := s.call.texts("path")
+			for _, dir := range dirs {
+				s.word(expanded(dir, s.call)+"/"+text.value, does, "", false)
+			}
+		}
 		if s.call.ToolName == "Grep" && text.key != "pattern" {
 			s.above(text.value, does, "grep")
 		}
