@@ -221,9 +221,7 @@ func (e *entry) command(h *hook.Hook, goos string) {
 	if e.takes("shell") {
 		c.Shell = e.word("shell", []string{"sh", "bash", "powershell"})
 	}
-	if e.get("args") != nil {
-		c.Args = e.strings("args")
-	}
+	c.Args = e.strings("args")
 	for _, key := range e.commandKeys(goos) {
 		n := e.get(key)
 		if n == nil {

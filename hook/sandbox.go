@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -59,7 +58,6 @@ func SandboxKeys() []string {
 // SandboxOf reads a declared sandbox: a mode, or a table of [SandboxKeys]. A table without a mode means
 // strict. A problem is a mistake for which the hook must not run.
 func SandboxOf(raw json.RawMessage) (*Sandbox, []Problem) {
-	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '"' {
 		var mode SandboxMode
 		if err := json.Unmarshal(raw, &mode); err != nil {
