@@ -147,6 +147,11 @@ func TestTheStricterOfTwoWordsOfAProductStands(t *testing.T) {
 	if err == nil || out.Verdict == hook.Allow || out.UpdatedInput != nil {
 		t.Errorf("two rewrites: %+v, %v", out, err)
 	}
+	out, err = readAs(t, hook.ProtocolCopilot, hook.EventPreToolUse,
+		Reply{Stdout: []byte(`{"permissionDecision":"deny","permissionDecisionReason":"first","permission_decision_reason":"second"}`)})
+	if err != nil || out.Verdict != hook.Deny || out.Reason != "first" {
+		t.Errorf("of two reasons the first stays: %+v, %v", out, err)
+	}
 }
 
 func TestHintsOfAProductSayNoInItsOwnWords(t *testing.T) {

@@ -52,7 +52,7 @@ var clearRefusals = []string{
 	pre(`"decision":"deny"`), pre(`"status":"blocked"`), pre(`"result":{"permissionDecision":"deny"}`), pre(`"allow":false`),
 	`{"systemMessage":"M","status":"denied"}`,
 	// JSON in a text, in a list, in a fence, behind something.
-	`"{\"decision\":\"block\"}"`, `"{\"status\":\"denied\"}"`, `"\"{\\\"allow\\\":false}\""`, `"block"`, `"Denied"`, `["deny"]`, `["block","rm"]`,
+	`"{\"decision\":\"block\"}"`, `"{\"status\":\"denied\"}"`, `"\"{\\\"allow\\\":false}\""`, `"\"\\\"\\\\\\\"{\\\\\\\\\\\\\\\"allow\\\\\\\\\\\\\\\":false}\\\\\\\"\\\"\""`, `"block"`, `"Denied"`, `["deny"]`, `["block","rm"]`,
 	`[{"decision":"block"}]`, `[{"ok":false}]`, "```json\n{\"decision\":\"block\"}\n```", "```\n{\"allow\": false}\n```", `'{"decision":"block"}'`,
 	`result: {"allow":false}`, `INFO verdict={"status":"blocked"}`, `{decision: "block"}`, `{'decision': 'block'}`, `{"decision":"block",}`,
 	"{\"decision\":\"block\"}\n{\"x\":1}",
