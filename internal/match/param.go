@@ -56,10 +56,15 @@ func (r *lineReader) operator(p *syntax.ParamExp, vals []value, known, quoted bo
 		other = append(other, value{fields: []string{text}})
 	}
 	switch p.Exp.Op {
-	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if !known {
+			r.forget(p.Param.Value) // the environment may have it
+		}
 		for _, v := range other {
 			r.give(p.Param.Value, v)
 		}
+		fallthrough
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
 		return append(vals[:len(vals):len(vals)], other...)
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		return append(other, value{fields: []string{""}})
