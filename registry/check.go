@@ -211,9 +211,10 @@ func unreadable(path string, err error) hook.Diagnostic {
 		Message: "it cannot be read: " + reasonOf(err), Hint: "check the path"}
 }
 
-// ofMachine are the codes of handlers for what a machine lacks and another may
-// have, so that the definition is not wrong.
-var ofMachine = []string{"cannot_start", "no_model"}
+// ofMachine are the codes of handlers for what a machine or its settings lack and
+// another may have, so that the definition is not wrong.
+var ofMachine = []string{"cannot_start", "no_model", "plugin_missing",
+	"http_url_not_allowed", "http_local_target", "http_proxy", "http_url_variable"}
 
 // examine adds to a report what is wrong with one hook, whose file the caller of
 // Check has named or which Open has loaded. Open told its matchers' problems.
@@ -229,7 +230,7 @@ func (r *Registry) examine(report *Report, e *entry, named bool) {
 			Path: e.hook.Source.Path, Line: e.hook.Source.Line, Message: message, Hint: hint})
 	}
 	s, notes := r.outlook(e, nil)
-	if hook.HasErrors(notes) {
+	if hook.HasErrors(notes) || s.state == hook.StateUnsupported {
 		report.Unable++
 	}
 	for _, d := range notes {
@@ -243,7 +244,7 @@ func (r *Registry) examine(report *Report, e *entry, named bool) {
 		severity, consequence = hook.SeverityError, fmt.Sprintf(" and blocks every %s that it concerns", e.event)
 	}
 	switch {
-	case s.state == hook.StateInvalid && e.state == hook.StateReady && len(e.matcher.Problems()) == 0 && len(notes) == 0:
+	case s.state == hook.StateInvalid && e.state == hook.StateReady && len(e.matcher.Problems()) == 0 && e.noRule == nil && len(notes) == 0:
 		note(hook.SeverityError, "matcher_invalid", s.why, s.hint)
 	case s.state == hook.StateUnsupported, s.state == hook.StateUntrusted, s.state == hook.StateIneligible && len(notes) == 0:
 		note(severity, string(s.state), "it cannot run"+consequence+": "+s.why, s.hint)

@@ -131,7 +131,11 @@ func (p *pick) skipped(event hook.Event) hook.Result {
 		own := *h
 		own.Event, h = event, &own
 	}
-	return hook.Result{Hook: h, Status: hook.StatusSkipped, Failure: p.failure, Reason: p.why + ": " + p.detail, Hint: p.hint}
+	reason := p.detail
+	if p.failure == "" { // else that says why in a word
+		reason = p.why + ": " + p.detail
+	}
+	return hook.Result{Hook: h, Status: hook.StatusSkipped, Failure: p.failure, Reason: reason, Hint: p.hint}
 }
 
 // background reports whether nothing waits for the hook.

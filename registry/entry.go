@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,7 @@ type preparation struct {
 	rules        []*match.Rule // of `if`: any of them; none = every call, or a rule that tests it itself
 	ruling       *rule.Rule    // of a hook of kind rule
 	ruleProblems []match.Problem
+	noRule       *match.Problem // why no rule of `if` can match anything; nil = one can
 	check        *eligibility.Check
 	breaker      *breaker.Breaker
 	timeout      time.Duration
@@ -75,6 +77,9 @@ func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 	for _, text := range h.If {
 		rule, problems := match.ParseRule(text, r.ruleOptions(h))
 		e.rules, e.ruleProblems = append(e.rules, rule), append(e.ruleProblems, problems...)
+	}
+	if i := slices.IndexFunc(e.ruleProblems, isInvalid); i >= 0 && !slices.ContainsFunc(e.rules, (*match.Rule).Valid) {
+		e.noRule = &e.ruleProblems[i]
 	}
 	e.check = r.eligibility.Prepare(h.Requires)
 	e.handler = h.Handler
@@ -106,6 +111,8 @@ func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 	r.judge(p, e)
 	return e
 }
+
+func isInvalid(p match.Problem) bool { return p.Code == match.ProblemRuleInvalid }
 
 var matcherSyntax = map[hook.MatcherSyntax]match.Syntax{
 	hook.SyntaxClaude: match.SyntaxClaude, hook.SyntaxRegexp: match.SyntaxRegexp, hook.SyntaxGlob: match.SyntaxGlob,

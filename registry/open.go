@@ -161,7 +161,7 @@ func (e *entry) problems() []hook.Diagnostic {
 	for _, p := range slices.Concat(e.matcher.Problems(), e.ruleProblems) {
 		d := hook.Diagnostic{Severity: hook.SeverityWarning, Code: strings.ReplaceAll(p.Code, "-", "_"), Hook: e.hook.ID,
 			Path: e.hook.Source.Path, Line: e.hook.Source.Line, Message: p.Message, Hint: p.Hint}
-		if p.Code == match.ProblemMatcherInvalid {
+		if p.Code == match.ProblemMatcherInvalid || isInvalid(p) {
 			d.Severity = hook.SeverityError
 		}
 		notes = append(notes, d)

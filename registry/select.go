@@ -173,7 +173,7 @@ func (r *Registry) pick(v view, in hook.Input, asked func(*entry) bool) []pick {
 func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, also []*match.Call, from *Caller, again bool) pick {
 	p := pick{entry: e, concerned: true}
 	switch takesIf := hook.Info(e.event).TakesIf; {
-	case len(e.rules) == 0:
+	case len(e.rules) == 0, e.noRule != nil:
 	case takesIf:
 		if p.by = e.matchRules(call, also); p.by == "" {
 			p.concerned, p.why = false, "if"

@@ -26,6 +26,8 @@ func (r *Registry) status(e *entry, from *Caller) status {
 		return status{state: hook.StateInvalid, why: err.Error(), hint: "matchers are names, lists of names, or JavaScript regular expressions"}
 	case len(e.rules) > 0 && !hook.Info(e.event).TakesIf:
 		return status{state: hook.StateUnsupported, why: fmt.Sprintf("%s tests no `if`, so the hook never runs", e.event), hint: "remove if"}
+	case e.noRule != nil:
+		return status{state: hook.StateInvalid, why: e.noRule.Message, hint: e.noRule.Hint}
 	}
 	state, why, approval := e.standing(from)
 	if state != hook.StateReady {
@@ -63,12 +65,16 @@ func (r *Registry) outlook(e *entry, from *Caller) (status, []hook.Diagnostic) {
 	}
 	notes := r.checked(e, c, from)
 	for _, d := range notes {
-		if d.Severity == hook.SeverityError && d.Code == "bad_expression" {
+		if d.Severity != hook.SeverityError {
+			continue
+		}
+		switch d.Code {
+		case "bad_expression":
 			return status{state: hook.StateInvalid, why: fmt.Sprintf("line %d, column %d: %s", d.Line, max(1, d.Column), d.Message), hint: "correct the expression"}, notes
+		case "bad_condition":
+			return status{state: hook.StateInvalid, why: d.Message, hint: d.Hint}, notes
 		}
-		if d.Severity == hook.SeverityError {
-			return status{state: hook.StateIneligible, why: d.Message, hint: d.Hint, approval: s.approval}, notes
-		}
+		return status{state: hook.StateIneligible, why: d.Message, hint: d.Hint, approval: s.approval}, notes
 	}
 	return s, notes
 }

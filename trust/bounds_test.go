@@ -87,6 +87,9 @@ func TestTextOfASealIsWhatWasSealed(t *testing.T) {
 	w.write("/tools/run.sh", "outside", 0o644)
 	w.write("/first.sh", "another", 0o644)
 	w.write("gone", "gone", 0o644)
+	w.write("hides.sh", "#!/bin/sh\n#\x00\xff\nrm x\n", 0o755)
+	w.write("mostly", strings.Repeat("text ", 20)+"\xff\x00", 0o644)
+	w.write("program", "\x7fELF\x02\x01\x01"+strings.Repeat("\x00\xf3", 99), 0o755)
 	w.link("run.sh", "alias")
 	s := w.subject()
 	s.Files = []string{w.path("/first.sh"), w.path("/tools/run.sh"), w.path("/none")}
@@ -100,7 +103,7 @@ func TestTextOfASealIsWhatWasSealed(t *testing.T) {
 			got[f.Name] = fmt.Sprintf("%.8s %d", text, len(text))
 		}
 	}
-	for name, want := range map[string]string{"fits": fmt.Sprintf("aaaaaaaa %d", most), "run.sh": "#!/bin/s 19", "tools/run.sh": "outside 7", "first.sh": "another 7", "large": "", "gone": "", "HOOK.md": "", "alias": "", "none": ""} {
+	for name, want := range map[string]string{"fits": fmt.Sprintf("aaaaaaaa %d", most), "run.sh": "#!/bin/s 19", "hides.sh": "#!/bin/s 19", "mostly": "text tex 102", "program": "", "tools/run.sh": "outside 7", "first.sh": "another 7", "large": "", "gone": "", "HOOK.md": "", "alias": "", "none": ""} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}

@@ -21,8 +21,9 @@ const (
 )
 
 // Text returns the text of a file of the seal, raw: escape it before it goes to
-// a terminal. It is not ok for what is no text of at most 4 MiB, or is not any
-// more what was sealed.
+// a terminal, for it may hold bytes that are no text. It is not ok for what a
+// person cannot read, for more than 4 MiB, and for what is not any more what was
+// sealed.
 func (s *Seal) Text(f File) (data []byte, ok bool) {
 	if f.SHA256 == "" {
 		return nil, false
@@ -113,7 +114,25 @@ func readText(path string, f File, limit int64) ([]byte, bool) {
 
 func isText(data []byte, sum string) bool {
 	got := sha256.Sum256(data)
-	return hex.EncodeToString(got[:]) == sum && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
+	return hex.EncodeToString(got[:]) == sum && readable(data)
+}
+
+// readable reports whether a person can read a file. A script is shown whatever
+// bytes its author put into it: a few that are no text must not hide the rest.
+func readable(data []byte) bool {
+	if bytes.HasPrefix(data, []byte("#!")) {
+		return true
+	}
+	head := data[:min(len(data), 4<<10)]
+	odd := 0
+	for rest := head; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r == 0 || r == utf8.RuneError && size == 1 {
+			odd++
+		}
+		rest = rest[size:]
+	}
+	return odd*4 <= len(head)
 }
 
 // text returns the text that was approved.

@@ -58,28 +58,26 @@ func expressionKey(r *hook.RuleParams) string {
 // prepare compiles everything.
 func (r *Rule) prepare() {
 	c := &r.ready
-	rules := func(list []string) *match.Rules {
-		if len(list) == 0 {
-			return nil
-		}
-		parsed, problems := match.ParseRules(list, r.match)
-		r.warn(problems)
-		return parsed
-	}
-	paths := func(list []string) *match.Touches {
+	paths := func(key string, list []string) *match.Touches {
 		if len(list) == 0 {
 			return nil
 		}
 		parsed, problems := match.ParseTouches(list, match.TouchOptions{})
-		r.warn(problems)
+		if len(problems) == len(list) {
+			r.refuse(key, problems[0])
+		} else {
+			r.warn(problems)
+		}
 		return parsed
 	}
 	c.ifs, _ = match.ParseRules(r.hook.If, r.match) // the registry reports their problems
 	if len(r.hook.If) == 0 {
 		c.ifs = nil
 	}
-	c.unless = rules(r.params.Unless)
-	c.touches, c.reads, c.writes = paths(r.params.Touches), paths(r.params.Reads), paths(r.params.Writes)
+	if len(r.params.Unless) > 0 {
+		c.unless = r.exceptions()
+	}
+	c.touches, c.reads, c.writes = paths("touches", r.params.Touches), paths("reads", r.params.Reads), paths("writes", r.params.Writes)
 	if r.params.When != "" {
 		c.when = r.program("when", r.params.When, true)
 	}
@@ -103,6 +101,28 @@ func (r *Rule) program(key, text string, isBool bool) Program {
 		r.broken = &hook.Error{Failure: hook.FailureInvalid, Reason: key + ": " + err.Error(), Hint: "correct the expression", Err: err}
 	}
 	return nil
+}
+
+// exceptions reads `unless`. An approval without one of its exceptions would
+// approve too much; what refuses, refuses more.
+func (r *Rule) exceptions() *match.Rules {
+	parsed, problems := match.ParseRules(r.params.Unless, r.match)
+	i := slices.IndexFunc(problems, func(p match.Problem) bool { return p.Code == match.ProblemRuleInvalid })
+	if i >= 0 && r.params.Decision == hook.DecisionAllow {
+		r.refuse("unless", problems[i])
+	} else {
+		r.warn(problems)
+	}
+	return parsed
+}
+
+// refuse breaks the rule: a condition of it can never hold.
+func (r *Rule) refuse(key string, p match.Problem) {
+	r.notes = append(r.notes, hook.Diagnostic{Severity: hook.SeverityError, Code: "bad_condition", Hook: r.hook.ID,
+		Path: r.hook.Source.Path, Line: r.hook.Source.Line, Message: key + ": " + p.Message, Hint: p.Hint})
+	if r.broken == nil {
+		r.broken = &hook.Error{Failure: hook.FailureInvalid, Reason: key + ": " + p.Message, Hint: p.Hint}
+	}
 }
 
 func (r *Rule) warn(problems []match.Problem) {

@@ -153,11 +153,14 @@ func failures(out *hook.Outcome) string {
 	return fmt.Sprintf("%d %s failed: %s", len(failed), noun, strings.Join(names, ", "))
 }
 
-// decider is the hook whose word the reason is.
+// decider is the hook whose word the reason is, "" = no hook's, or the reason
+// names it.
 func decider(out *hook.Outcome) string {
 	for i := range out.Results {
-		r := &out.Results[i]
-		if r.Verdict() == out.Verdict && !strings.Contains(out.Reason, r.Hook.ID) {
+		if r := &out.Results[i]; r.Verdict() == out.Verdict {
+			if strings.Contains(out.Reason, "hook "+r.Hook.ID) {
+				return ""
+			}
 			return r.Hook.ID
 		}
 	}

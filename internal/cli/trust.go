@@ -179,15 +179,16 @@ func (a *app) approve(reg *registry.Registry, ids []string, f trustFlags) error 
 		if s.Verdict.Approved && s.Verdict.Unbound() == "" {
 			continue
 		}
+		id := s.Hooks[0].ID
 		seal, err := s.Seal()
-		if err != nil {
-			return err
+		if err != nil { // of one hook: the others can be approved all the same
+			a.failed("%s is not approved: %s", id, err.Error())
+			continue
 		}
 		if s.Verdict.Approved && seal.Unbound() != "" { // it is what was approved as such
 			continue
 		}
 		a.show(reg, &s, seal, answers)
-		id := s.Hooks[0].ID
 		if why := seal.Unbound(); why != "" && !f.unbound {
 			refused = append(refused, id)
 			fmt.Fprintf(a.Err, "%s is not approved: %s\n", factText(id), factText(unboundNote(why)))
@@ -200,7 +201,8 @@ func (a *app) approve(reg *registry.Registry, ids []string, f trustFlags) error 
 			continue
 		}
 		if err := reg.Approvals().ApproveUnbound(seal); err != nil {
-			return err
+			a.failed("%s is not approved: %s", id, err.Error())
+			continue
 		}
 		approved = append(approved, id)
 	}
@@ -259,7 +261,7 @@ func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(removed, func(x trust.Approval) bool { return x.ID == id }) {
-			a.failed("no approval of %s was found for %s: nothing was revoked", id, reg.Workspace())
+			a.failed("no approval of %s was found for %s: nothing was revoked%s", id, reg.Workspace(), a.meant(reg, id, here))
 		}
 	}
 	if len(removed) == 0 && f.all {
@@ -271,6 +273,21 @@ func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
 		}
 	}
 	return nil
+}
+
+// meant suggests the approved hook that an ID without an approval was to name.
+func (a *app) meant(reg *registry.Registry, id string, here func(root string) bool) string {
+	list, _ := reg.Approvals().List() // what cannot be read was reported
+	var ids []string
+	for i := range list {
+		if here(list[i].Root) {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	if near := nearestID(id, ids); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
 }
 
 // failed prints what a command could not do, for an exit code of 1.

@@ -19,7 +19,8 @@ const (
 	ProblemMatcherNothing   = "matcher-nothing"    // can select no tool
 	ProblemMatcherCase      = "matcher-case"       // a tool's name in another case
 	ProblemMatcherSyntax    = "matcher-syntax"     // another product's expression
-	ProblemRuleNever        = "if-never"           // the rule can match no call
+	ProblemRuleNever        = "if-never"           // the rule matches no call of a client's own tools
+	ProblemRuleInvalid      = "if-invalid"         // no rule at all: it can match no call
 	ProblemRuleSeveral      = "if-several"         // several rules in one
 	ProblemRuleSpace        = "if-space"           // white space that keeps the rule from matching
 )

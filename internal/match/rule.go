@@ -84,6 +84,9 @@ func (r *Rule) ForTool(name string) bool {
 	return r.tools != nil && r.tools.match(name)
 }
 
+// Valid reports whether the rule can match a call.
+func (r *Rule) Valid() bool { return r.kind != ruleNever }
+
 // String returns the rule as it was written.
 func (r *Rule) String() string { return r.text }
 
@@ -195,14 +198,15 @@ func (p *ruleParser) setArgument(content string, f form) {
 // never makes the rule one that matches no call, as it does in the client.
 func (p *ruleParser) never(why string) {
 	p.rule.kind = ruleNever
-	if len(p.problems) > 0 {
-		return // it was said already
+	if len(p.problems) > 0 { // why was said already
+		p.problems[len(p.problems)-1].Code = ProblemRuleInvalid
+		return
 	}
 	hint := "write one rule like Bash(git *) or Read(src/**), or leave it out"
 	if p.rule.tool != "" && isName(p.rule.tool) {
 		hint = fmt.Sprintf("write %s alone, or key=glob for a field of its input", p.rule.tool)
 	}
-	p.problems = append(p.problems, Problem{ProblemRuleNever,
+	p.problems = append(p.problems, Problem{ProblemRuleInvalid,
 		fmt.Sprintf("if %q matches no call: %s", p.rule.text, why), hint})
 }
 

@@ -115,20 +115,24 @@ func TestRulesOnOtherTools(t *testing.T) {
 
 func TestRulesThatNeverMatchSaySo(t *testing.T) {
 	tests := []struct{ rule, code, says string }{
-		{"*", ProblemRuleNever, "neither"},
-		{"Bash|Read", ProblemRuleNever, "neither"},
-		{"Bash(git", ProblemRuleNever, "neither"},
-		{"Bash(git *) ", ProblemRuleNever, "neither"},
-		{`Bash(git\)`, ProblemRuleNever, "neither"},
-		{`Bash\(git)`, ProblemRuleNever, "neither"},
-		{"(git)", ProblemRuleNever, "neither"},
-		{"bash(git *)", ProblemRuleNever, "write Bash"},
-		{"TodoWrite(x)", ProblemRuleNever, "key=glob"},
+		{"*", ProblemRuleInvalid, "neither"},
+		{"Bash|Read", ProblemRuleInvalid, "neither"},
+		{"Bash(git", ProblemRuleInvalid, "neither"},
+		{"Bash(git *) ", ProblemRuleInvalid, "neither"},
+		{`Bash(git\)`, ProblemRuleInvalid, "neither"},
+		{`Bash\(git)`, ProblemRuleInvalid, "neither"},
+		{"(git)", ProblemRuleInvalid, "neither"},
+		{"bash(git *)", ProblemRuleInvalid, "write Bash"},
+		{"bash", ProblemRuleNever, "write Bash"},
+		{"TodoWrite(x)", ProblemRuleInvalid, "key=glob"},
 	}
 	for _, tt := range tests {
 		rule, problems := ParseRule(tt.rule, RuleOptions{})
 		if len(problems) != 1 || problems[0].Code != tt.code || !strings.Contains(problems[0].String(), tt.says) {
 			t.Errorf("%q: problems %v, want one %s that says %q", tt.rule, problems, tt.code, tt.says)
+		}
+		if valid := tt.code == ProblemRuleNever; rule.Valid() != valid { // a host may have a tool of that name
+			t.Errorf("%q: valid = %t, want %t", tt.rule, rule.Valid(), valid)
 		}
 		for _, name := range []string{"Bash", "Read", "TodoWrite"} {
 			if d := rule.Match(tool(name, `{"command":"git push","file_path":"x"}`)); d.Run {
