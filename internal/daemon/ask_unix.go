@@ -31,6 +31,9 @@ func Ask(env []string) (*Status, error) {
 	if err := json.Unmarshal(answer.Stdout, &s); err != nil {
 		return nil, fmt.Errorf("the daemon's answer cannot be read: %w", err)
 	}
+	if s.PID <= 1 { // a signal to 0 or below goes to whole groups of processes
+		return nil, fmt.Errorf("the daemon's answer names no process: %q", answer.Stdout)
+	}
 	return &s, nil
 }
 

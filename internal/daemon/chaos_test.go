@@ -56,14 +56,14 @@ command = "sleep 15 & sleep 0.01"
 `)
 	state := filepath.Join(u.home, ".local/state")
 	u.mkdir(state)
-	harms, stopped := u.harms()
+	harms, done := u.harms()
 	if smallDisk(t, state) {
 		harms = append(harms, diskHarms(state)...)
 	} else {
 		t.Log("no disk can be made full here: run it as root")
 	}
 	end := time.Now().Add(length)
-	var clients, harm sync.WaitGroup
+	var clients, harming sync.WaitGroup
 	var asked, undecided atomic.Int64
 	for client := range 6 {
 		clients.Go(func() {
@@ -91,7 +91,7 @@ command = "sleep 15 & sleep 0.01"
 			}
 		})
 	}
-	harm.Go(func() {
+	harming.Go(func() {
 		for time.Now().Before(end) {
 			time.Sleep(time.Duration(50+rand.N(200)) * time.Millisecond)
 			harms[rand.N(len(harms))]()
@@ -100,40 +100,48 @@ command = "sleep 15 & sleep 0.01"
 			harms[heal]()
 		}
 	})
-	harm.Wait()
+	harming.Wait()
 	clients.Wait()
-	t.Logf("%d calls, %d undecided", asked.Load(), undecided.Load())
-	if asked.Load() < 20 || undecided.Load() == asked.Load() {
-		t.Errorf("%d calls, %d undecided: nothing was tried", asked.Load(), undecided.Load())
+	t.Logf("%d calls, %d undecided; signals to daemons: %v", asked.Load(), undecided.Load(), done.signals)
+	if asked.Load() < 20 || undecided.Load() == asked.Load() || len(done.signals) == 0 {
+		t.Errorf("%d calls, %d undecided, signals %v: nothing was tried", asked.Load(), undecided.Load(), done.signals)
 	}
 	// A daemon without its socket ends when it is idle, or when another takes its place.
 	until(t, "all is well again", func() bool { return strings.Contains(u.claude("PreToolUse", u.shell("rm x")).stdout, "not here") })
 	u.end()
-	for _, pid := range *stopped { // one that was forgotten ends by itself, once it runs again
+	for _, pid := range done.stopped { // one that was forgotten ends by itself, once it runs again
 		_ = syscall.Kill(pid, syscall.SIGCONT)
 	}
 	defer func() {
 		if t.Failed() {
-			t.Logf("left: %q", processesOf(u))
+			for _, dir := range processesOf(u) {
+				t.Logf("left: %s %q", dir, u.read(dir+"/cmdline"))
+			}
 		}
 	}()
 	until(t, "no process is left", func() bool { return len(processesOf(u)) == 0 })
 }
 
+// harm is what was done to daemons.
+type harm struct {
+	signals map[syscall.Signal]int // how often each was sent
+	stopped []int                  // processes that stand still
+}
+
 // harms are what is done to the user's daemon. Some stop a process.
-func (u *user) harms() (harms []func(), stopped *[]int) {
+func (u *user) harms() (harms []func(), done *harm) {
 	place := daemon.Place(u.env)
-	stopped = new([]int)
+	done = &harm{signals: make(map[syscall.Signal]int)}
 	kill := func(signal syscall.Signal) func() {
 		return func() {
-			s, err := daemon.Ask(u.env)
-			if err != nil {
-				return
+			for _, pid := range u.daemons() {
+				if signal == syscall.SIGSTOP {
+					done.stopped = append(done.stopped, pid)
+				}
+				if syscall.Kill(pid, signal) == nil {
+					done.signals[signal]++
+				}
 			}
-			if signal == syscall.SIGSTOP {
-				*stopped = append(*stopped, s.PID)
-			}
-			_ = syscall.Kill(s.PID, signal)
 		}
 	}
 	instead := func(put func() error) func() {
@@ -143,10 +151,10 @@ func (u *user) harms() (harms []func(), stopped *[]int) {
 		}
 	}
 	return []func(){
-		kill(syscall.SIGKILL), kill(syscall.SIGTERM), kill(syscall.SIGSTOP), kill(syscall.SIGHUP),
-		func() { // its hooks
-			if s, err := daemon.Ask(u.env); err == nil {
-				_ = exec.Command("pkill", "-9", "-P", strconv.Itoa(s.PID)).Run()
+		kill(syscall.SIGKILL), kill(syscall.SIGKILL), kill(syscall.SIGTERM), kill(syscall.SIGSTOP), kill(syscall.SIGHUP),
+		func() { // their hooks
+			for _, pid := range u.daemons() {
+				_ = exec.Command("pkill", "-9", "-P", strconv.Itoa(pid)).Run()
 			}
 		},
 		instead(func() error { return nil }),
@@ -161,7 +169,7 @@ func (u *user) harms() (harms []func(), stopped *[]int) {
 		func() { _ = os.RemoveAll(place.Dir) },
 		func() { _ = os.RemoveAll(filepath.Join(filepath.Dir(place.Dir), "sessions")) },
 		func() { _ = os.Truncate(filepath.Join(place.Dir, "agents.json"), 3) },
-	}, stopped
+	}, done
 }
 
 // smallDisk puts a file system of 4 MiB at a directory, where this process may.
@@ -184,18 +192,25 @@ func diskHarms(dir string) []func() {
 	}}
 }
 
-// processesOf lists the processes with the user's home directory, by their files.
+// processesOf lists the processes with the user's home directory, each as its
+// directory in /proc.
 func processesOf(u *user) []string {
-	var left []string
-	links, _ := filepath.Glob("/proc/[0-9]*/exe")
-	for _, link := range links {
-		env, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "environ"))
-		if bytes.Contains(env, []byte("HOME="+u.home+"\x00")) {
-			target, _ := os.Readlink(link)
-			left = append(left, link+" "+target)
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	return slices.DeleteFunc(all, func(dir string) bool {
+		env, _ := os.ReadFile(dir + "/environ")
+		return !bytes.Contains(env, []byte("HOME="+u.home+"\x00"))
+	})
+}
+
+// daemons are the user's daemons, also those that have lost their socket.
+func (u *user) daemons() (pids []int) {
+	for _, dir := range processesOf(u) {
+		argv, _ := os.ReadFile(dir + "/cmdline")
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && bytes.Contains(argv, []byte("\x00daemon\x00run")) {
+			pids = append(pids, pid)
 		}
 	}
-	return left
+	return pids
 }
 
 // A thousand calls of twenty clients at once: none is lost, and none waits long.
