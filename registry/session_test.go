@@ -121,6 +121,27 @@ func TestPromptStartsTheStopGuardAnew(t *testing.T) {
 	}
 }
 
+// Gemini CLI sends what kept it working as a prompt of its own.
+func TestPromptWhileTheAgentIsKeptWorkingDoesNotStartTheStopGuardAnew(t *testing.T) {
+	two := 2
+	opts := only()
+	opts.StopLimit = &two
+	reg := open(t, opts)
+	if err := registry.On(reg, "never", func(context.Context, hook.Stop) (*hook.Output, error) { return hook.Denied("work on"), nil }); err != nil {
+		t.Fatal(err)
+	}
+	for turn := range 3 {
+		dispatch(t, reg, hook.UserPromptSubmit{Prompt: "go"})
+		for blocked := range 3 {
+			out := dispatch(t, reg, hook.Stop{StopHookActive: blocked > 0})
+			if (out.Verdict == hook.Deny) != (blocked < two) {
+				t.Fatalf("turn %d, continuation %d: %v", turn, blocked, out.Verdict)
+			}
+			dispatch(t, reg, hook.UserPromptSubmit{Prompt: "work on"})
+		}
+	}
+}
+
 func TestStreamTellsStepsAsTheyHappenAndTheSameOutcome(t *testing.T) {
 	reg := open(t, only())
 	on(t, reg, "a", answer(hook.WithContext("A")))

@@ -13,7 +13,9 @@ import (
 type stopGuard struct {
 	limit int // 0 = off
 
-	mu     sync.Mutex // guards counts
+	mu sync.Mutex // guards counts
+	// A count below zero is one that a prompt followed: it starts anew, unless the
+	// agent is still kept working. Gemini CLI sends what kept it working as a prompt.
 	counts *simplelru.LRU[stopKey, int]
 }
 
@@ -32,11 +34,20 @@ func stopKeyOf(in hook.Input) stopKey {
 	return stopKey{base.SessionID, base.AgentID, in.Event()}
 }
 
-// note starts the count anew when a person speaks.
+// note marks the counts of a session whose agent got a prompt.
 func (g *stopGuard) note(in hook.Input) {
 	if in.Event() == hook.EventUserPromptSubmit {
-		g.forget(in.Common().SessionID)
+		g.each(in.Common().SessionID, func(key stopKey, n int) { g.counts.Add(key, -max(n, -n)) })
 	}
+}
+
+// keptWorking reports whether the agent says that a hook keeps it working.
+func keptWorking(in hook.Input) bool {
+	if stop, ok := hook.As[hook.Stop](in); ok {
+		return stop.StopHookActive
+	}
+	stop, _ := hook.As[hook.SubagentStop](in)
+	return stop.StopHookActive
 }
 
 // decide makes an outcome, given the limit of this input and how often in a row
@@ -49,6 +60,10 @@ func (g *stopGuard) decide(in hook.Input, decide func(limit, blocked int) *hook.
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	blocked, _ := g.counts.Get(key)
+	if blocked < 0 && keptWorking(in) {
+		blocked = -blocked
+	}
+	blocked = max(blocked, 0)
 	out := decide(g.limit, blocked)
 	if out.Verdict != hook.Deny {
 		g.counts.Remove(key)
@@ -59,11 +74,16 @@ func (g *stopGuard) decide(in hook.Input, decide func(limit, blocked int) *hook.
 }
 
 func (g *stopGuard) forget(session string) {
+	g.each(session, func(key stopKey, _ int) { g.counts.Remove(key) })
+}
+
+// each calls do for each count of a session.
+func (g *stopGuard) each(session string, do func(stopKey, int)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, key := range g.counts.Keys() {
-		if key.session == session {
-			g.counts.Remove(key)
+		if n, ok := g.counts.Peek(key); ok && key.session == session {
+			do(key, n)
 		}
 	}
 }
