@@ -28,7 +28,7 @@ func Direct(ctx context.Context, call *client.Call) (answer client.Answer) {
 	if agent, ok := ancestry.Agent(chain); ok && place.Make() == nil {
 		d.agents.note(call.Agent, agent, lookup(call.Env, "PATH"), userOf(call.Env, call.Where))
 	}
-	answer = d.Decide(ctx, call, Caller{Within: within(call.Env, chain, isDirect)})
+	answer = d.Decide(ctx, call, Caller{Within: within(call, chain, isDirect)})
 	_ = d.Close()
 	return answer
 }

@@ -333,7 +333,7 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 	s.meet(call, chain)
 	stop := s.beat(c)
 	defer stop()
-	from := Caller{Within: within(call.Env, chain, isSelf)}
+	from := Caller{Within: within(call, chain, isSelf)}
 	why := s.door.meet(call, from.Within)
 	call.Patience -= time.Since(arrived)
 	var answer client.Answer

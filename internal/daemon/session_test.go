@@ -173,7 +173,8 @@ func TestAHookIsNotAskedAboutItself(t *testing.T) {
 -- home/.config/tenterhook/hooks/nested/HOOK.md --
 +++
 event = "PreToolUse"
-command = '''echo run >> "$OUT"; "$BRIDGE" $DIRECT claude PreToolUse < "$PAYLOAD" > "$OUT.inner"; exit 0'''
+command = '''echo run >> "$OUT"; "$BRIDGE" $DIRECT claude PreToolUse < "$PAYLOAD" > "$OUT.inner"
+TENTERHOOK_HOOK=user/guard TENTERHOOK_WITHIN=user/guard "$BRIDGE" $DIRECT claude PreToolUse < "$PAYLOAD" > "$OUT.forged"; exit 0'''
 +++
 `+guard, func(u *user, ask func(event, payload string, env ...string) reply) {
 		out, inner := filepath.Join(u.work, "runs"), filepath.Join(u.work, "payload")
@@ -188,6 +189,9 @@ command = '''echo run >> "$OUT"; "$BRIDGE" $DIRECT claude PreToolUse < "$PAYLOAD
 		}
 		if got := u.read(out + ".inner"); !strings.Contains(got, "not here") {
 			u.t.Errorf("the inner call got %q, want the guard's denial", got)
+		}
+		if got := u.read(out + ".forged"); !strings.Contains(got, "not here") {
+			u.t.Errorf("the inner call that claims to be the guard's got %q, want the guard's denial", got)
 		}
 		// An agent that claims to run below the guard is asked about all the same, also if
 		// it has a command of ours run a hook of its own, which claims it.

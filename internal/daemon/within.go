@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
+	"github.com/tenterhook/tenterhook/internal/daemon/client"
 )
 
 // The variables that a command sees below a hook.
@@ -16,13 +17,28 @@ const (
 
 // within returns the hooks below which a hook entry runs: an agent that a hook
 // starts asks us again, and a hook that waits for itself would never end. The
-// variables alone prove nothing, since an agent can set them: the entry must
-// descend from the process that runs the hook, which runs reports. An agent can
-// have another process of ours run a hook of its own. chain begins with the entry
-// itself.
-func within(env []string, chain []ancestry.Process, runs func(ancestry.Process) bool) []string {
+// call's own variables prove nothing, since an agent can set them. The entry must
+// descend from the process that runs the hook, which runs reports, and what counts
+// is the environment in which that process started the hook. An agent can have
+// another process of ours run a hook of its own, or of another home directory.
+// chain begins with the entry itself.
+func within(call *client.Call, chain []ancestry.Process, runs func(ancestry.Process) bool) []string {
+	if len(chain) == 0 {
+		return nil
+	}
+	ours := slices.IndexFunc(chain[1:], runs) + 1
+	if ours == 0 {
+		return nil
+	}
+	env := call.Env // where others' environments cannot be read
+	for _, p := range slices.Backward(chain[:ours]) {
+		if started := ancestry.Environ(p); lookup(started, hookVariable) != "" {
+			env = started
+			break
+		}
+	}
 	own := lookup(env, hookVariable)
-	if own == "" || len(chain) == 0 || !slices.ContainsFunc(chain[1:], runs) {
+	if own == "" || userOf(env, nil).places != userOf(call.Env, call.Where).places {
 		return nil
 	}
 	var outer []string

@@ -38,3 +38,13 @@ func look(pid int) (Process, bool) {
 	}
 	return p, true
 }
+
+// Environ is the environment that a process was started in, nil if it cannot be
+// read.
+func Environ(p Process) []string {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
