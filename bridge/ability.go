@@ -40,26 +40,44 @@ func Abilities() []Ability {
 // Level is how far an agent does what is asked.
 type Level string
 
-// The levels. The zero Level is No.
+// The levels.
 const (
 	Yes      Level = "yes"
 	Partly   Level = "partly"   // the note says how far
 	Stricter Level = "stricter" // it becomes a denial
 	Held     Level = "later"    // it reaches the model with a later event
-	No       Level = ""
+	No       Level = "no"
 )
+
+// Seen is what became of an attempt with the real client.
+type Seen string
+
+// What the tests see. The zero Seen: no test tries it.
+const (
+	Done   Seen = "done"
+	Denied Seen = "denied" // the call did not run, and the model was told what was wanted
+	Missed Seen = "no"
+)
+
+// Level is the level of what was seen, as long as no note qualifies it.
+func (s Seen) Level() Level {
+	return map[Seen]Level{Done: Yes, Denied: Stricter, Missed: No}[s]
+}
+
+// Fits reports whether an attempt that is seen so can have the level.
+func (s Seen) Fits(l Level) bool {
+	return s == "" || s.Level() == l || s == Done && l == Held || s != Denied && l == Partly
+}
 
 // Cell is a cell of the matrix.
 type Cell struct {
-	Level Level
-	Note  string // what is missing, or how it is done
+	Level Level  `json:"level"`
+	Note  string `json:"note,omitempty"` // what is missing, or how it is done
+	Seen  Seen   `json:"seen,omitempty"`
 }
-
-// Can says how far the agent does what an outcome asks for.
-func (a *Agent) Can(what Ability) Cell { return a.can[what] }
 
 // enforces reports whether the agent is asked to do it at all.
 func (a *Agent) enforces(what Ability) bool {
-	level := a.can[what].Level
+	level := a.Can(what).Level
 	return level == Yes || level == Partly
 }

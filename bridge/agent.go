@@ -13,13 +13,14 @@ import (
 // Agent is a product that has hooks. Its methods may be called from many
 // goroutines at once.
 type Agent struct {
-	Name    string // as in an entry's command line: "claude"
-	Title   string // for people: "Claude Code"
-	Version string // of the client that the tests run; "" = not verified, from its documentation
+	Name  string // as in an entry's command line: "claude"
+	Title string // for people: "Claude Code"
 
 	events []event
 	tools  map[string]tool
-	can    map[Ability]Cell
+
+	// besideDenial: context reaches the model beside a denial.
+	besideDenial bool
 
 	// prepare turns the payload's own fields into the canonical ones; nil where
 	// they are the same.

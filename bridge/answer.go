@@ -134,7 +134,7 @@ func (r *reply) settleRewrite() {
 		if r.out.Reason != "" {
 			reason += " (" + r.out.Reason + ")"
 		}
-		r.deny("updatedInput", cmp.Or(r.agent.can[Rewrite].Note, "a rewritten input is not enforced here"), reason)
+		r.deny("updatedInput", cmp.Or(r.agent.Can(Rewrite).Note, "a rewritten input is not enforced here"), reason)
 	}
 }
 
@@ -191,12 +191,12 @@ func (r *reply) settleVerdict() {
 func (r *reply) settleTool() {
 	switch {
 	case r.verdict == hook.Ask && !r.agent.enforces(Ask):
-		r.deny("ask", r.agent.can[Ask].Note, fmt.Sprintf("A person has to approve this, and %s cannot ask for it. %s", r.agent.Title, r.reason))
+		r.deny("ask", r.agent.Can(Ask).Note, fmt.Sprintf("A person has to approve this, and %s cannot ask for it. %s", r.agent.Title, r.reason))
 	case r.verdict == hook.Defer && !r.agent.enforces(Defer):
-		r.deny("defer", r.agent.can[Defer].Note, fmt.Sprintf("This has to wait for a decision, and %s cannot wait for it. %s", r.agent.Title, r.reason))
+		r.deny("defer", r.agent.Can(Defer).Note, fmt.Sprintf("This has to wait for a decision, and %s cannot wait for it. %s", r.agent.Title, r.reason))
 	case r.verdict == hook.Allow && !r.agent.enforces(Allow):
 		r.verdict = hook.NoOpinion
-		r.lose("allow", "no objection", cmp.Or(r.agent.can[Allow].Note, "the agent's own permissions decide"))
+		r.lose("allow", "no objection", cmp.Or(r.agent.Can(Allow).Note, "the agent's own permissions decide"))
 	}
 }
 
@@ -239,7 +239,7 @@ func (r *reply) settleStop() {
 	case hook.BlockAction:
 		if what := r.stopAbility(); !r.agent.enforces(what) {
 			r.stop = false
-			r.lose("continue: false", "deny", cmp.Or(r.agent.can[what].Note, "the agent goes on with its next step"))
+			r.lose("continue: false", "deny", cmp.Or(r.agent.Can(what).Note, "the agent goes on with its next step"))
 		}
 	case hook.BlockStop: // it stops, as it wants to
 	default:
@@ -268,7 +268,7 @@ func (r *reply) stopAbility() Ability {
 func (r *reply) settleResult() {
 	if r.output != nil && !r.agent.enforces(Result) {
 		r.output = nil
-		r.lose("updatedToolOutput", "nothing", cmp.Or(r.agent.can[Result].Note, "a tool's result cannot be replaced"))
+		r.lose("updatedToolOutput", "nothing", cmp.Or(r.agent.Can(Result).Note, "a tool's result cannot be replaced"))
 	}
 }
 
@@ -308,7 +308,7 @@ func (r *reply) settleContext() {
 		}
 	}
 	denied := r.verdict == hook.Deny && hook.Info(r.event).Block == hook.BlockAction
-	if r.agent.TakesContext(r.native) && (!denied || r.agent.enforces(deniedContext)) {
+	if r.agent.TakesContext(r.native) && (!denied || r.agent.besideDenial) {
 		r.context = strings.Join(contexts, "\n\n")
 		return
 	}
@@ -318,10 +318,6 @@ func (r *reply) settleContext() {
 	r.held = contexts
 	r.lose("additionalContext", "later", fmt.Sprintf("%s takes no context there", r.native))
 }
-
-// deniedContext: context reaches the model beside a denial. It is no row of the
-// matrix.
-const deniedContext Ability = "context beside a denial"
 
 // settleRest reports fields that only Claude Code has.
 func (r *reply) settleRest() {

@@ -36,17 +36,26 @@ func TestEachEventHasAClassAndACanonicalCounterpart(t *testing.T) {
 }
 
 func TestEveryAbilityOfEveryAgentIsInTheMatrix(t *testing.T) {
+	if len(rows()) != len(Agents()) {
+		t.Errorf("matrix.json has %d agents of %d", len(rows()), len(Agents()))
+	}
 	for _, a := range Agents() {
-		for what, cell := range a.can {
-			if what != deniedContext && !slices.Contains(Abilities(), what) {
+		for what, cell := range a.Row().Cells {
+			if !slices.Contains(Abilities(), what) {
 				t.Errorf("%s: %q is no row", a.Name, what)
+			}
+			if !slices.Contains([]Level{Yes, Partly, Stricter, Held, No}, cell.Level) || !cell.Seen.Fits(cell.Level) {
+				t.Errorf("%s: %q is %s, and was seen as %q", a.Name, what, cell.Level, cell.Seen)
+			}
+			if cell.Seen != "" && a.Version() == "" {
+				t.Errorf("%s: %q was seen with a client of no version", a.Name, what)
 			}
 			if (cell.Level == Partly || cell.Level == Held || cell.Level == Stricter) && cell.Note == "" {
 				t.Errorf("%s: %q is %s without a note", a.Name, what, cell.Level)
 			}
 		}
 		for _, what := range Abilities() {
-			if _, said := a.can[what]; !said {
+			if _, said := a.Row().Cells[what]; !said {
 				t.Errorf("%s says nothing of %q", a.Name, what)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // claude is Claude Code: its names are the canonical ones.
 var claude = Agent{
-	Name: "claude", Title: "Claude Code", Version: "2.1.329",
+	Name: "claude", Title: "Claude Code",
 	events: sameEvents(
 		hook.EventSessionStart, hook.EventSetup, hook.EventInstructionsLoaded, hook.EventUserPromptSubmit,
 		hook.EventUserPromptExpansion, hook.EventPreToolUse, hook.EventPermissionRequest, hook.EventPermissionDenied,
@@ -18,17 +18,8 @@ var claude = Agent{
 		hook.EventDirectoryAdded, hook.EventFileChanged, hook.EventPreCompact, hook.EventPostCompact,
 		hook.EventPreModelSwitch, hook.EventPostModelSwitch, hook.EventElicitation, hook.EventElicitationResult,
 		hook.EventSessionEnd),
-	can: map[Ability]Cell{
-		Deny: {Level: Yes}, Ask: {Level: Yes}, Defer: {Level: Yes}, Allow: {Level: Yes}, Rewrite: {Level: Yes},
-		ToolContext: {Level: Yes}, StopAtTool: {Level: Yes}, BlockPrompt: {Level: Yes}, PromptContext: {Level: Yes},
-		StartContext: {Level: Yes}, Feedback: {Level: Yes}, AfterContext: {Level: Yes},
-		Result:      {Partly, "in the shape of the tool's own result"},
-		KeepWorking: {Level: Yes}, StopAfter: {Level: Yes}, Messages: {Level: Yes}, MCPTools: {Level: Yes},
-		Subagents: {Level: Yes}, AllTools: {Level: Yes}, FailsClosed: {Level: Yes, Note: `by onFailure: "block" as well`},
-		HooksSurvive:  {Partly, "with install --managed; user hooks end with disableAllHooks in a project, --bare and --safe-mode"},
-		deniedContext: {Level: Yes},
-	},
-	answer: claudeAnswer,
+	besideDenial: true,
+	answer:       claudeAnswer,
 }
 
 func sameEvents(names ...hook.Event) []event {

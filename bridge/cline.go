@@ -18,15 +18,6 @@ var cline = Agent{
 	tools: map[string]tool{"run_commands": {"Bash", map[string]string{"commands": "command"}}, "execute_command": {"Bash", nil},
 		"read_file": {"Read", map[string]string{"path": "file_path"}}, "write_to_file": {"Write", map[string]string{"path": "file_path"}},
 		"replace_in_file": {"Edit", map[string]string{"path": "file_path"}}},
-	can: map[Ability]Cell{
-		Deny: {Partly, "it ends the run"}, Ask: {Stricter, "a hook cannot ask a person"}, Defer: {Stricter, "a hook cannot wait for a decision"},
-		Allow: {Level: No, Note: "its own approvals decide"}, Rewrite: {Level: Yes}, ToolContext: {Level: Yes}, StopAtTool: {Stricter, "a denial ends the run"},
-		BlockPrompt: {Level: Yes, Note: "where the event fires"}, PromptContext: {Level: Yes}, StartContext: {Level: Yes},
-		Feedback: {Level: No, Note: "it reaches the model as context"}, AfterContext: {Level: Yes}, Result: {Level: No}, KeepWorking: {Level: No},
-		StopAfter: {Level: No}, Messages: {Level: No}, MCPTools: {Partly, "under its own names"}, Subagents: {Level: No, Note: "not tried"},
-		AllTools: {Level: No, Note: "not tried"}, FailsClosed: {Partly, "not if its file's interpreter is gone, and a hang holds the call"},
-		HooksSurvive: {Level: No, Note: "not tried"},
-	},
 	prepare: func(c *call) error {
 		var one struct {
 			ID     string

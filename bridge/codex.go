@@ -10,7 +10,7 @@ import (
 // one field that it does not know, or a word that it does not support on the
 // event, fails the hook and the tool runs.
 var codex = Agent{
-	Name: "codex", Title: "Codex", Version: "0.169.0",
+	Name: "codex", Title: "Codex",
 	events: sameEvents(
 		hook.EventSessionStart, hook.EventUserPromptSubmit, hook.EventPreToolUse, hook.EventPermissionRequest,
 		hook.EventPostToolUse, hook.EventSubagentStart, hook.EventSubagentStop, hook.EventStop, hook.EventPreCompact,
@@ -20,20 +20,6 @@ var codex = Agent{
 		"apply_patch": {"Edit", nil},
 		"spawn_agent": {"Agent", map[string]string{"message": "prompt"}},
 		"view_image":  {"Read", map[string]string{"path": "file_path"}},
-	},
-	can: map[Ability]Cell{
-		Deny: {Level: Yes},
-		Ask:  {Stricter, "an ask of a hook lets the tool run"}, Defer: {Stricter, "a defer of a hook lets the tool run"},
-		Allow:   {Partly, "at PermissionRequest only"},
-		Rewrite: {Partly, "an input of the shell must keep its command"}, ToolContext: {Level: Yes},
-		StopAtTool:  {Stricter, "continue: false of a hook lets the tool run"},
-		BlockPrompt: {Level: Yes}, PromptContext: {Level: Yes}, StartContext: {Level: Yes},
-		Feedback: {Partly, "it replaces the tool's result"}, AfterContext: {Level: Yes},
-		Result: {Partly, "as feedback in its place"}, KeepWorking: {Yes, "the registry's limit of continuations applies; it has none of its own"},
-		StopAfter: {Level: No, Note: "it replaces the tool's result"}, Messages: {Level: Yes}, MCPTools: {Level: Yes}, Subagents: {Level: Yes},
-		AllTools:     {Level: No, Note: "what write_stdin types into a running shell reaches no hook; the files of an apply_patch in a shell line are judged as Write and Edit"},
-		FailsClosed:  {Partly, "not if its own time limit ends the entry, and not if the shell itself is killed"},
-		HooksSurvive: {Level: No, Note: "a project's [features] hooks = false, or an entry in front of ours, switches them off"},
 	},
 	express: func(r *reply) bool {
 		name, _, _ := toolOf(r.in)

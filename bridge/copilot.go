@@ -11,7 +11,7 @@ import (
 // its payloads and its answers are nearly Claude Code's. Reasons count in JSON
 // with exit code 0 alone.
 var copilot = Agent{
-	Name: "copilot", Title: "Copilot CLI", Version: "1.0.102",
+	Name: "copilot", Title: "Copilot CLI",
 	events: sameEvents(
 		hook.EventSessionStart, hook.EventSessionEnd, hook.EventUserPromptSubmit, hook.EventPreToolUse,
 		hook.EventPermissionRequest, hook.EventPostToolUse, hook.EventPostToolUseFailure, hook.EventStop,
@@ -23,17 +23,6 @@ var copilot = Agent{
 		"Read": {"Read", copilotFile}, "view": {"Read", copilotFile},
 		"Agent": {"Agent", copilotTask}, "task": {"Agent", copilotTask},
 		"grep": {"Grep", nil}, "glob": {"Glob", nil}, "web_fetch": {"WebFetch", nil},
-	},
-	can: map[Ability]Cell{
-		Deny: {Level: Yes}, Ask: {Yes, "without a person to ask it denies"},
-		Defer: {Stricter, "a defer of a hook lets the tool run"}, Allow: {Level: Yes}, Rewrite: {Level: Yes}, ToolContext: {Level: Yes},
-		StopAtTool:  {Stricter, "continue: false of a hook lets the tool run"},
-		BlockPrompt: {Level: Yes}, PromptContext: {Level: Yes}, StartContext: {Level: Yes},
-		Feedback: {Partly, "it replaces the tool's result"}, AfterContext: {Level: Yes}, Result: {Level: Yes}, KeepWorking: {Level: Yes},
-		StopAfter: {Level: No, Note: "the agent goes on"}, Messages: {Level: No}, MCPTools: {Yes, "a name with several dashes is judged as each server and tool that it can mean"},
-		Subagents: {Yes, "with a session_id of its own"}, AllTools: {Level: Yes},
-		FailsClosed:  {Partly, "not if its own time limit ends the entry"},
-		HooksSurvive: {Level: No, Note: "disableAllHooks in a project's .github/copilot or .claude settings switches them off"},
 	},
 	prepare: prepareCopilot,
 	mcp:     copilotMCP,

@@ -19,14 +19,6 @@ var cursor = Agent{
 	},
 	tools: map[string]tool{"Shell": {"Bash", nil}, "StrReplace": {"Edit", map[string]string{"path": "file_path"}},
 		"Write": {"Write", map[string]string{"path": "file_path", "contents": "content"}}, "Read": {"Read", map[string]string{"path": "file_path"}}},
-	can: map[Ability]Cell{
-		Deny: {Level: Yes}, Ask: {Stricter, "an ask is not enforced at preToolUse"}, Defer: {Stricter, "it has no such answer"}, Allow: {Level: No, Note: "its own permissions decide"},
-		Rewrite: {Level: Yes}, ToolContext: {Held, "preToolUse takes no context"}, StopAtTool: {Stricter, "it has no such answer"}, BlockPrompt: {Level: Yes},
-		PromptContext: {Held, "beforeSubmitPrompt takes no context"}, StartContext: {Level: Yes}, Feedback: {Level: No, Note: "it reaches the model as context"},
-		AfterContext: {Level: Yes}, Result: {Level: No}, KeepWorking: {Partly, "as a message that follows"}, StopAfter: {Level: No}, Messages: {Level: No},
-		MCPTools: {Level: Yes}, Subagents: {Level: No, Note: "not documented"}, AllTools: {Level: No, Note: "not documented"},
-		FailsClosed: {Level: Yes, Note: "by failClosed as well"}, HooksSurvive: {Level: No, Note: "not documented"},
-	},
 	mcp: func(_ *call, name string) (server, tool string, ok bool) {
 		rest, ok := strings.CutPrefix(name, "MCP:")
 		if !ok {

@@ -10,20 +10,7 @@ var factory = Agent{
 	tools: map[string]tool{
 		"Execute": {"Bash", nil}, "Create": {"Write", nil}, "ApplyPatch": {"Edit", nil}, "FetchUrl": {"WebFetch", nil},
 	},
-	can:    claudeLike("its documentation does not say"),
 	answer: claudeLikeAnswer,
-}
-
-// claudeLike are the abilities of an agent that documents Claude Code's words:
-// what it does not document is not asked of it.
-func claudeLike(note string) map[Ability]Cell {
-	return map[Ability]Cell{
-		Deny: {Level: Yes}, Ask: {Level: Yes}, Defer: {Stricter, note}, Allow: {Level: Yes}, Rewrite: {Stricter, note}, ToolContext: {Held, note},
-		StopAtTool: {Stricter, note}, BlockPrompt: {Level: Yes}, PromptContext: {Level: Yes}, StartContext: {Level: Yes}, Feedback: {Level: Yes},
-		AfterContext: {Level: Yes}, Result: {Level: No, Note: note}, KeepWorking: {Level: Yes}, StopAfter: {Level: No, Note: note}, Messages: {Level: Yes},
-		MCPTools: {Level: Yes}, Subagents: {Level: No, Note: note}, AllTools: {Level: No, Note: note},
-		FailsClosed: {Partly, "by the line of the entry alone"}, HooksSurvive: {Level: No, Note: note},
-	}
 }
 
 func claudeLikeAnswer(r *reply) Answer {

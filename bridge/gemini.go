@@ -8,7 +8,7 @@ import (
 
 // gemini is Gemini CLI. Its JSON beats its exit code, so a denial says both.
 var gemini = Agent{
-	Name: "gemini", Title: "Gemini CLI", Version: "0.61.0",
+	Name: "gemini", Title: "Gemini CLI",
 	events: []event{
 		{"SessionStart", hook.EventSessionStart}, {"BeforeAgent", hook.EventUserPromptSubmit},
 		{"BeforeTool", hook.EventPreToolUse}, {"AfterTool", hook.EventPostToolUse}, {"AfterAgent", hook.EventStop},
@@ -29,19 +29,6 @@ var gemini = Agent{
 		"google_web_search":   {"WebSearch", nil},
 		"write_todos":         {"TodoWrite", nil},
 		"invoke_agent":        {"Agent", map[string]string{"agent_name": "subagent_type"}},
-	},
-	can: map[Ability]Cell{
-		Deny: {Level: Yes}, Ask: {Stricter, "where no person is there to ask, an ask of a hook would wait for ever"},
-		Defer: {Stricter, "a defer of a hook lets the tool run"}, Allow: {Level: No, Note: "its own approval mode decides"},
-		Rewrite:     {Partly, "merged into the old input; one that drops a key becomes a denial"},
-		ToolContext: {Held, "BeforeTool takes no context"}, StopAtTool: {Level: Yes},
-		BlockPrompt: {Level: Yes}, PromptContext: {Level: Yes}, StartContext: {Level: Yes},
-		Feedback: {Partly, "it replaces the tool's result, as an error"}, AfterContext: {Level: Yes},
-		Result: {Partly, "as feedback in its place"}, KeepWorking: {Yes, "the registry's limit of continuations applies; it has none of its own"},
-		StopAfter: {Level: Yes}, Messages: {Level: Yes}, MCPTools: {Level: Yes},
-		Subagents: {Yes, "without an agent_id"}, AllTools: {Level: Yes},
-		FailsClosed:  {Partly, "not if its own time limit ends the entry, and not if the shell itself is killed"},
-		HooksSurvive: {Level: No, Note: "a project's hooksConfig switches them off, and -e none leaves the extension out"},
 	},
 	mcp: func(c *call, _ string) (server, tool string, ok bool) {
 		var m struct {

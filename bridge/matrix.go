@@ -11,13 +11,14 @@ import (
 // verified agents first.
 func Matrix() string {
 	var b strings.Builder
-	verified := slices.DeleteFunc(Agents(), func(a *Agent) bool { return a.Version == "" })
-	others := slices.DeleteFunc(Agents(), func(a *Agent) bool { return a.Version != "" })
+	verified := slices.DeleteFunc(Agents(), func(a *Agent) bool { return a.Version() == "" })
+	others := slices.DeleteFunc(Agents(), func(a *Agent) bool { return a.Version() != "" })
 	for _, list := range [][]*Agent{verified, others} {
 		if len(list) > 0 {
 			writeTable(&b, list)
 		}
 	}
+	writeTried(&b, verified)
 	for _, a := range append(verified, others...) {
 		writeNotes(&b, a)
 	}
@@ -27,7 +28,7 @@ func Matrix() string {
 func writeTable(b *strings.Builder, list []*Agent) {
 	b.WriteString("| |")
 	for _, a := range list {
-		version := a.Version
+		version := a.Version()
 		if version == "" {
 			version = "not verified"
 		}
@@ -37,7 +38,35 @@ func writeTable(b *strings.Builder, list []*Agent) {
 	for _, what := range Abilities() {
 		b.WriteString("| " + string(what) + " |")
 		for _, a := range list {
-			b.WriteString(" " + a.Can(what).Level.String() + " |")
+			c := a.Can(what)
+			b.WriteString(" " + string(c.Level))
+			if a.Version() != "" && c.Seen == "" {
+				b.WriteString(" \\*")
+			}
+			b.WriteString(" |")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+}
+
+// writeTried lists what else the tests show, with which of the verified clients.
+func writeTried(b *strings.Builder, list []*Agent) {
+	var tried []string
+	b.WriteString("| Tried with the real client |")
+	for _, a := range list {
+		b.WriteString(" " + a.Title + " |")
+		for _, what := range a.Row().Tried {
+			if !slices.Contains(tried, what) {
+				tried = append(tried, what)
+			}
+		}
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(list)) + "\n")
+	for _, what := range tried {
+		b.WriteString("| " + what + " |")
+		for _, a := range list {
+			b.WriteString(map[bool]string{true: " ✓ |", false: " – |"}[slices.Contains(a.Row().Tried, what)])
 		}
 		b.WriteString("\n")
 	}
@@ -61,21 +90,13 @@ func writeNotes(b *strings.Builder, a *Agent) {
 	notes := 0
 	for _, what := range Abilities() {
 		if c := a.Can(what); c.Note != "" {
-			b.WriteString("- " + string(what) + ": " + c.Level.String() + "; " + c.Note + ".\n")
+			b.WriteString("- " + string(what) + ": " + string(c.Level) + "; " + c.Note + ".\n")
 			notes++
 		}
 	}
 	if notes > 0 {
 		b.WriteString("\n")
 	}
-}
-
-// String names a level for people.
-func (l Level) String() string {
-	if l == No {
-		return "no"
-	}
-	return string(l)
 }
 
 // concerned are the events on which an ability matters.

@@ -9,7 +9,7 @@ import (
 
 // opencode is asked by a plugin of ours, which sends canonical fields.
 var opencode = Agent{
-	Name: "opencode", Title: "opencode", Version: "1.18.33",
+	Name: "opencode", Title: "opencode",
 	events: []event{
 		{"session.created", hook.EventSessionStart}, {"chat.message", hook.EventUserPromptSubmit},
 		{"tool.execute.before", hook.EventPreToolUse}, {"tool.execute.after", hook.EventPostToolUse},
@@ -19,15 +19,6 @@ var opencode = Agent{
 		"bash": {"Bash", nil}, "read": {"Read", opencodeFile}, "write": {"Write", opencodeFile}, "edit": {"Edit", opencodeFile},
 		"glob": {"Glob", nil}, "grep": {"Grep", map[string]string{"include": "glob"}}, "list": {"LS", nil}, "webfetch": {"WebFetch", nil},
 		"websearch": {"WebSearch", nil}, "task": {"Agent", nil}, "todowrite": {"TodoWrite", nil}, "skill": {"Skill", nil},
-	},
-	can: map[Ability]Cell{
-		Deny: {Level: Yes}, Ask: {Stricter, noPerson}, Defer: {Stricter, noDefer}, Allow: {Level: No, Note: "its own permissions decide"},
-		Rewrite: {Level: Yes}, ToolContext: {Held, "tool.execute.before takes no context"}, StopAtTool: {Stricter, noStop},
-		BlockPrompt: {Level: Yes}, PromptContext: {Level: Yes}, StartContext: {Held, "it goes with the first prompt"},
-		Feedback: {Partly, "behind the tool's result"}, AfterContext: {Partly, "behind the tool's result"}, Result: {Level: Yes},
-		KeepWorking: {Level: No, Note: "a plugin hears of a stop when it is over"}, StopAfter: {Level: No, Note: "the agent goes on"}, Messages: {Level: No},
-		MCPTools: {Level: Yes}, Subagents: {Level: Yes}, AllTools: {Level: Yes},
-		FailsClosed: {Partly, "not if the plugin itself is not loaded"}, HooksSurvive: {Level: No, Note: "--pure leaves plugins out"},
 	},
 	mcp: func(c *call, name string) (server, tool string, ok bool) {
 		var servers []string

@@ -29,9 +29,3 @@ func answerOwn(r *reply) Answer {
 	}
 	return Answer{Stdout: marshal(a)}
 }
-
-const (
-	noPerson = "a plugin cannot ask a person"
-	noDefer  = "a plugin cannot wait for a decision"
-	noStop   = "the agent goes on with its next step"
-)

@@ -8,7 +8,7 @@ import (
 
 // qwen is Qwen Code: Claude Code's events and answers, Gemini CLI's tools.
 var qwen = Agent{
-	Name: "qwen", Title: "Qwen Code", Version: "0.24.4",
+	Name: "qwen", Title: "Qwen Code",
 	events: sameEvents(
 		hook.EventSessionStart, hook.EventUserPromptSubmit, hook.EventPreToolUse, hook.EventPermissionRequest,
 		hook.EventPostToolUse, hook.EventPostToolUseFailure, hook.EventPostToolBatch, hook.EventNotification,
@@ -31,19 +31,6 @@ var qwen = Agent{
 		"agent":             {"Agent", nil},
 		"task":              {"Agent", nil},
 		"skill":             {"Skill", nil},
-	},
-	can: map[Ability]Cell{
-		Deny: {Level: Yes}, Ask: {Yes, "without a person to ask it denies"},
-		Defer: {Stricter, "a defer of a hook lets the tool run"}, Allow: {Level: No, Note: "its own approval mode decides"},
-		Rewrite: {Stricter, "the original input would run"}, ToolContext: {Held, "PreToolUse takes no context"},
-		StopAtTool:  {Stricter, "continue: false is a denial of the one call"},
-		BlockPrompt: {Level: Yes}, PromptContext: {Level: Yes}, StartContext: {Level: Yes},
-		Feedback: {Level: No, Note: "it reaches the model as context"}, AfterContext: {Level: Yes},
-		Result: {Partly, "as text in its place"}, KeepWorking: {Level: Yes},
-		StopAfter: {Level: No, Note: "the agent goes on"}, Messages: {Level: No}, MCPTools: {Level: Yes}, Subagents: {Level: Yes},
-		AllTools:     {Partly, "tool_call and notebook_edit check their input before a hook is asked"},
-		FailsClosed:  {Partly, "not if its own time limit ends the entry, and not if the shell itself is killed"},
-		HooksSurvive: {Level: No, Note: "disableAllHooks in a project switches them off, and a change of its settings counts in mid-session"},
 	},
 	prepare: prepareQwen,
 	answer:  qwenAnswer,

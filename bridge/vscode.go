@@ -11,7 +11,6 @@ var vscode = Agent{
 		"run_in_terminal": {"Bash", nil}, "create_file": {"Write", opencodeFile}, "replace_string_in_file": {"Edit", opencodeFile},
 		"read_file": {"Read", opencodeFile}, "fetch_webpage": {"WebFetch", nil},
 	},
-	can:     claudeLike("its documentation does not say"),
 	prepare: func(c *call) error { c.rename(map[string]string{"sessionId": "session_id"}); return nil },
 	answer:  claudeLikeAnswer,
 }

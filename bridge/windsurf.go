@@ -15,7 +15,6 @@ var windsurf = Agent{
 		{"post_write_code", hook.EventPostToolUse}, {"post_run_command", hook.EventPostToolUse}, {"post_mcp_tool_use", hook.EventPostToolUse},
 		{"post_cascade_response", hook.EventStop},
 	},
-	can: codesAlone(),
 	prepare: func(c *call) error {
 		c.rename(map[string]string{"trajectory_id": "session_id"})
 		var info map[string]json.RawMessage

@@ -76,7 +76,7 @@ func TestFilesOfPeopleKeepTheirBytes(t *testing.T) {
 				if after := read(t, path); !subsequence(before, after) || bytes.Equal(before, after) {
 					t.Errorf("not only added to:\n%s", after)
 				}
-				if found := e.Verify(e.State(a), shared.scope); a.Version != "" && name != "codex" && len(found) > 0 {
+				if found := e.Verify(e.State(a), shared.scope); a.Version() != "" && name != "codex" && len(found) > 0 {
 					t.Errorf("verify finds %v", found)
 				}
 				again, err := e.PlanInstall(a, shared.scope)

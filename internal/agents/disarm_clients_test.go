@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/internal/agents/loopback"
 )
 
@@ -53,6 +54,7 @@ func TestVerifyFindsWhatDisarmsTheRealClient(t *testing.T) {
 				} else if !found {
 					t.Errorf("%s with %s: it disarms nothing", d.path, d.text)
 				}
+				w.sawIf(bridge.HooksSurvive, !s.ran(file))
 				write(t, path, []byte(kept))
 				if kept == "" {
 					w.remove(path)

@@ -3,11 +3,11 @@ package agents
 import (
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/internal/agents/loopback"
 )
 
@@ -19,7 +19,8 @@ reason = "REASON-RULE"
 `
 
 // killDaemon ends the daemon that runs the hook, once.
-const killDaemon = `[ -e @D@/killed ] && exit 0
+const killDaemon = `grep -q x-kill || exit 0 # lines that cannot be read match every "if"
+[ -e @D@/killed ] && exit 0
 touch @D@/killed
 kill -9 $(@D@/bin/tenterhook daemon status --json | sed -n 's/^ *"pid": *\([0-9]*\).*/\1/p')
 sleep 5`
@@ -38,6 +39,9 @@ var subagents = map[string]func(prompt string) loopback.Turn{
 	"qwen": func(p string) loopback.Turn {
 		return tool("agent", map[string]any{"description": "sub", "prompt": p, "subagent_type": "general-purpose"})
 	},
+	"opencode": func(p string) loopback.Turn {
+		return tool("task", map[string]any{"description": "sub", "prompt": p, "subagent_type": "general"})
+	},
 	"copilot": func(p string) loopback.Turn {
 		return tool("task", map[string]any{"description": "sub", "prompt": p, "agent_type": "general-purpose", "name": "sub"})
 	},
@@ -46,7 +50,7 @@ var subagents = map[string]func(prompt string) loopback.Turn{
 // entryFile is the agent's file that holds our entries.
 func (w *world) entryFile() string {
 	return w.home + "/" + map[string]string{"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/extensions/tenterhook/hooks/hooks.json",
-		"copilot": ".copilot/hooks/tenterhook.json", "qwen": ".qwen/settings.json"}[w.agent]
+		"copilot": ".copilot/hooks/tenterhook.json", "qwen": ".qwen/settings.json", "opencode": ".config/opencode/plugin/tenterhook.js", "pi": ".pi/agent/extensions/tenterhook.ts"}[w.agent]
 }
 
 // editCalls are calls of the client's own tools that write a file.
@@ -59,6 +63,10 @@ func (w *world) editCalls(path string) []loopback.Call {
 		"copilot": {{Name: "edit", Input: map[string]any{"path": path, "old_str": "tenterhook", "new_str": "x"}}},
 		"qwen": {{Name: "write_file", Input: map[string]any{"file_path": path, "content": "{}"}},
 			{Name: "edit", Input: map[string]any{"file_path": path, "old_string": "tenterhook", "new_string": "x", "replace_all": true}}},
+		"opencode": {{Name: "write", Input: map[string]any{"filePath": path, "content": "{}"}},
+			{Name: "edit", Input: map[string]any{"filePath": path, "oldString": "tenterhook", "newString": "x", "replaceAll": true}}},
+		"pi": {{Name: "write", Input: map[string]any{"path": path, "content": "{}"}},
+			{Name: "edit", Input: map[string]any{"path": path, "oldText": "tenterhook", "newText": "x"}}},
 		"codex": {clients["codex"].shell("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: " + path + "\n*** End Patch\nEOF")},
 	}
 	return calls[w.agent]
@@ -105,25 +113,50 @@ func TestClientCannotDisarmItsGuards(t *testing.T) {
 		w.hook("rule", ruleHook, "")
 		w.hook("subagent", onTouch("sub"), "echo REASON-SUB >&2; exit 2")
 		w.hook("killer", onTouch("kill")+"timeout = 30\n", killDaemon)
+		w.hook("who", onTouch("who"), "grep -q -e -who || exit 0; echo $PPID >> @D@/daemons") // which process runs it
+		w.hook("upgrade", onTouch("upgrade"), "grep -q x-upgrade || exit 0; cp @D@/bin/tenterhook @D@/bin/next && mv @D@/bin/next @D@/bin/tenterhook")
+		w.hook("drop", onTouch("drop"), "grep -q x-drop || exit 0; mv @D@/bin/tenterhook-bridge @D@/bin/moved")
 		w.install()
 		before := w.guarding()
 
 		shell := clients[w.agent].shell
-		var attempts loopback.Turn
+		attempts := w.touch("1-who", "x-rule")
 		for i, command := range w.disarming() {
 			attempts.Calls = append(attempts.Calls, shell(fmt.Sprintf("%s; touch %s/done-%d", command, w.dir, i)))
 		}
 		attempts.Calls = append(attempts.Calls, w.editCalls(w.entryFile())...)
-		s := w.prompt("MAINTASK",
-			loopback.Conversation{Match: "MAINTASK", Turns: []loopback.Turn{
-				subagents[w.agent]("SUBTASK go"), w.touch("x-rule"), attempts, w.touch("x-kill"), w.touch("y-rule"), w.touch("x-free"), {Text: "all done"}}},
+		turns := []loopback.Turn{attempts, w.touch("x-kill"), w.touch("y-rule", "2-who"), w.touch("x-upgrade"), w.touch("z-rule", "3-who"), w.touch("x-free"),
+			w.touch("x-drop"), w.touch("x-gone"), {Text: "all done"}}
+		if start, ok := subagents[w.agent]; ok {
+			turns = append([]loopback.Turn{start("SUBTASK go")}, turns...)
+		}
+		s := w.prompt("MAINTASK", loopback.Conversation{Match: "MAINTASK", Turns: turns},
 			loopback.Conversation{Match: "SUBTASK", Turns: []loopback.Turn{w.touch("x-sub"), {Text: "sub done"}}})
 
 		s.want("x-free", true)
 		s.want("x-rule", false, "REASON-RULE")
-		s.want("x-sub", false, "REASON-SUB")
+		if _, ok := subagents[w.agent]; ok {
+			s.want("x-sub", false, "REASON-SUB")
+			s.saw(bridge.Subagents, bridge.Done)
+		}
+		daemons := strings.Fields(string(read(t, w.dir+"/daemons")))
+		if slices.Sort(daemons); len(slices.Compact(daemons)) != 3 {
+			t.Errorf("these ran the hooks: %v, want three daemons, one after the other", daemons)
+		}
 		s.want("killed", true)
 		s.want("y-rule", false)
+		s.showed(triedKilled)
+		s.want("x-upgrade", true)
+		s.want("z-rule", false)
+		s.showed(triedNewer)
+		s.want("x-drop", true)
+		s.want("bin/moved", true)
+		s.want("x-gone", false)
+		s.saw(bridge.FailsClosed, bridge.Done)
+		s.showed(triedGone)
+		if err := os.Rename(w.bin+"/moved", w.bin+"/tenterhook-bridge"); err != nil {
+			t.Fatal(err)
+		}
 		for i, command := range w.disarming() {
 			if s.ran(fmt.Sprintf("done-%d", i)) {
 				t.Errorf("it ran: %s", command)
@@ -147,45 +180,6 @@ func TestClientCannotDisarmItsGuards(t *testing.T) {
 		if told := strings.Count(last, "must not change its own guards"); told < len(w.disarming()) {
 			t.Errorf("the model was told of %d denials of %d", told, len(w.disarming()))
 		}
+		w.showed(triedDisarm)
 	})
-}
-
-func TestTwoAgentsInOneWorkspaceAreToldApartAndVerified(t *testing.T) {
-	first := newWorld(t, "claude")
-	second := *newWorld(t, "codex")
-	second.dir, second.home, second.workspace, second.bin = first.dir, first.home, first.workspace, first.bin
-	second.more = []string{"-c", `mcp_servers.probe={command="` + first.bin + `/probe-mcp"}`}
-	first.hook("agent", onTouch("deny"), `sed -n 's/.*"agent": *"\([a-z]*\)".*/REASON-\1/p' >&2; exit 2`)
-	first.install()
-	second.install()
-	sessions := make([]*session, 2)
-	var both sync.WaitGroup
-	for i, w := range []*world{first, &second} {
-		both.Go(func() {
-			sessions[i] = w.prompt("run it", loopback.Conversation{Turns: []loopback.Turn{
-				w.touch(w.agent + "-deny"), w.touch(w.agent + "-free"), w.touch(w.agent + "2-deny"), {Text: "all done"}}})
-		})
-	}
-	both.Wait()
-	for i, s := range sessions {
-		s.want(s.agent+"-free", true, "REASON-"+s.agent)
-		s.want(s.agent+"-deny", false)
-		s.want(s.agent+"2-deny", false)
-		if other := sessions[1-i].agent; s.model.Told("REASON-" + other) {
-			t.Errorf("%s was told what %s was told", s.agent, other)
-		}
-	}
-
-	path := []string{"PATH=" + strings.Join([]string{filepath.Join(clientsDir(), "claude/node_modules/.bin"), filepath.Join(clientsDir(), "codex/node_modules/.bin"), os.Getenv("PATH")}, ":")}
-	out, err := first.runWith(path, "tenterhook", "agents", "verify", "claude", "codex", "--live", "--json")
-	if err != nil || strings.Count(out, `"denied": true`) != 2 {
-		t.Errorf("verify --live: %v\n%s", err, out)
-	}
-	if out, err := first.runWith(path, "tenterhook", "uninstall", "claude", "--yes"); err != nil {
-		t.Fatalf("uninstall: %v\n%s", err, out)
-	}
-	out, err = first.runWith(path, "tenterhook", "agents", "verify", "claude", "--live", "--json")
-	if err == nil || !strings.Contains(out, `"ran": true`) {
-		t.Errorf("verify --live without entries: %v\n%s", err, out)
-	}
 }

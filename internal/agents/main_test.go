@@ -20,10 +20,29 @@ func TestMain(m *testing.M) {
 	_ = flag.Set("rapid.checks", "40") // for each of eight agents; the command line sets another number
 	flag.Parse()
 	code := m.Run()
+	if *update {
+		if err := writeTable(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	} else if missing := unseen(); code == 0 && wholeRun() && len(missing) > 0 {
+		fmt.Fprintf(os.Stderr, "%s says that these were seen; no test sees them: %q\n", tableFile, missing)
+		code = 1
+	}
 	if built != "" {
 		_ = os.RemoveAll(built) // a leftover harms nothing
 	}
 	os.Exit(code)
+}
+
+// wholeRun reports whether all tests run.
+func wholeRun() bool {
+	for _, name := range []string{"test.run", "test.skip", "test.list", "test.bench", "test.fuzz"} {
+		if flag.Lookup(name).Value.String() != "" {
+			return false
+		}
+	}
+	return !testing.Short()
 }
 
 // serveMCP is an MCP server with one tool, mark, which makes the file that it is

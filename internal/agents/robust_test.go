@@ -220,7 +220,7 @@ func TestInstallationsWaitForEachOther(t *testing.T) {
 	}
 	all.Wait()
 	for _, a := range list {
-		if a.Version != "" {
+		if a.Version() != "" {
 			if found := e.Verify(e.State(a), User); len(found) > 0 {
 				t.Errorf("%s: %v", a.Name, found)
 			}

@@ -76,10 +76,10 @@ func (e Env) Verify(s State, scope Scope) []hook.Diagnostic {
 	}
 	v.doubled(scope)
 	switch {
-	case s.Agent.Version == "":
+	case s.Agent.Version() == "":
 		v.say(hook.SeverityWarning, "not_verified", "", 0, s.Agent.Title+" is described from its documentation and was never run with tenterhook", "run 'tenterhook agents verify "+s.Agent.Name+" --live' where it has a client")
-	case s.Version != "" && s.Version != s.Agent.Version:
-		v.say(hook.SeverityWarning, "other_version", s.Client, 0, fmt.Sprintf("%s is %s here; tenterhook was tested with %s", s.Agent.Title, s.Version, s.Agent.Version), "run 'tenterhook agents verify "+s.Agent.Name+" --live'")
+	case s.Version != "" && s.Version != s.Agent.Version():
+		v.say(hook.SeverityWarning, "other_version", s.Client, 0, fmt.Sprintf("%s is %s here; tenterhook was tested with %s", s.Agent.Title, s.Version, s.Agent.Version()), "run 'tenterhook agents verify "+s.Agent.Name+" --live'")
 	}
 	return v.found
 }

@@ -87,7 +87,7 @@ func (a *app) protection(cmd *cobra.Command) string {
 }
 
 func listAgent(s agents.State) listedAgent {
-	l := listedAgent{Agent: s.Agent.Name, Title: s.Agent.Title, Here: s.By != "", By: s.By, Version: s.Version, Tested: s.Agent.Version,
+	l := listedAgent{Agent: s.Agent.Name, Title: s.Agent.Title, Here: s.By != "", By: s.By, Version: s.Version, Tested: s.Agent.Version(),
 		Installed: orEmpty(s.Installed), Enforces: make(map[string]listedLevel), Diagnostics: []hook.Diagnostic{}}
 	for _, what := range bridge.Abilities() {
 		c := s.Agent.Can(what)

@@ -40,7 +40,7 @@ func shortfallsOf(agent *bridge.Agent, event hook.Event) []shortfall {
 	}
 	var list []shortfall
 	for _, s := range agent.Shortfalls([]hook.Event{event}) {
-		list = append(list, shortfall{string(s.Ability), s.Cell.Level.String(), s.Cell.Note})
+		list = append(list, shortfall{string(s.Ability), string(s.Cell.Level), s.Cell.Note})
 	}
 	return list
 }
