@@ -379,6 +379,30 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// With a bound of memory come others, and root cannot lift them, in no mode.
+func TestLimitsCannotBeLifted(t *testing.T) {
+	needSandbox(t)
+	for _, mode := range sandbox.Modes()[1:] {
+		s := shell(`ulimit -d; ulimit -f; ulimit -n; ulimit -c; ulimit -Hd unlimited 2>&1; ulimit -Hf unlimited 2>&1; ulimit -Hn 5000 2>&1; exit 0`)
+		s.Argv[0], s.Path = "bash", "/bin/bash"
+		s.Sandbox = &sandbox.Policy{Mode: mode, Memory: 64 << 20}
+		res, err := process.Run(t.Context(), s)
+		lines := strings.Split(strings.TrimSpace(string(res.Stdout)), "\n")
+		if err != nil || !res.OK() || len(lines) != 7 || lines[0] != "65536" || lines[1] != "1048576" || lines[3] != "0" {
+			t.Errorf("%s: %v %s %q", mode, err, res.Describe(), res.Stdout)
+			continue
+		}
+		if n, err := strconv.Atoi(lines[2]); err != nil || n > sandbox.MaxFiles {
+			t.Errorf("%s: %s files", mode, lines[2])
+		}
+		for _, line := range lines[4:] {
+			if !strings.Contains(line, "ermitted") {
+				t.Errorf("%s: a limit was lifted: %q", mode, line)
+			}
+		}
+	}
+}
+
 func TestOwnDirectoryIsThereAndIsRemoved(t *testing.T) {
 	needSandbox(t)
 	s := shell(`echo x > "$TMPDIR/file" && mkdir -m 0 "$TMPDIR/locked" && echo "$TMPDIR"`)

@@ -85,8 +85,8 @@ func (c *cell) restrict() (scope scope, err error) {
 		return scope, err
 	}
 	c.guard.removes(m.dir)
-	if c.policy.files() {
-		if err := dropCapabilities(); err != nil {
+	if c.policy.files() || c.inside.Limited() { // with CAP_SYS_RESOURCE it would raise its limits again
+		if err := dropCapabilities(c.policy.files()); err != nil {
 			unix.Close(m.ruleset)
 			return scope, err
 		}
@@ -122,11 +122,20 @@ func (c *cell) enterOuter() (err error) {
 }
 
 // dropCapabilities takes root's rights away: with CAP_SYS_ADMIN it would read /proc/PID/environ of the
-// host past Landlock. With no_new_privs an execve as root gives back no more than the thread has.
-func dropCapabilities() error {
+// host past Landlock. With no_new_privs an execve as root gives back no more than the thread has. It takes all,
+// or only the one to raise limits.
+func dropCapabilities(all bool) error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var none [2]unix.CapUserData
-	if err := unix.Capset(&hdr, &none[0]); err != nil {
+	var left [2]unix.CapUserData
+	if !all {
+		if err := unix.Capget(&hdr, &left[0]); err != nil {
+			return fmt.Errorf("capget: %w", err)
+		}
+		for _, set := range []*uint32{&left[0].Effective, &left[0].Permitted, &left[0].Inheritable} {
+			*set &^= 1 << unix.CAP_SYS_RESOURCE
+		}
+	}
+	if err := unix.Capset(&hdr, &left[0]); err != nil {
 		return fmt.Errorf("capset: %w", err)
 	}
 	return nil
@@ -154,8 +163,12 @@ func (in *Inside) Release(pid int) error {
 	}
 	// Another thread sets them: this one's filter forbids to touch the limits of others.
 	err := onFreeThread(func() error {
-		for resource, value := range map[int]uint64{unix.RLIMIT_DATA: in.memory, unix.RLIMIT_CORE: 0} {
-			if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: value, Max: value}, nil); err != nil {
+		for resource, most := range map[int]uint64{unix.RLIMIT_DATA: in.memory, unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: MaxFile, unix.RLIMIT_NOFILE: MaxFiles} {
+			var has unix.Rlimit
+			if err := unix.Prlimit(pid, resource, nil, &has); err != nil {
+				return fmt.Errorf("prlimit: %w", err)
+			}
+			if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: min(has.Cur, most), Max: min(has.Max, most)}, nil); err != nil {
 				return fmt.Errorf("prlimit: %w", err)
 			}
 		}

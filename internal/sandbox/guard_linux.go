@@ -27,7 +27,7 @@ type guardPlan struct {
 	root    *byte    // 24
 	name    *byte    // 32
 	pipe    uintptr  // 40: the descriptor that it reads
-	buffer  [8]byte  // 48
+	_       [8]byte  // 48: where it reads to
 	words   [6]*byte // of argv, the last one nil
 	none    *byte    // of envp
 }

@@ -42,9 +42,16 @@ type Policy struct {
 	Ports []uint16
 	// Serve allows to listen on unix sockets beneath Write, and to reach nobody by them: what a plugin needs.
 	Serve bool
-	// Memory bounds the data of each process, in bytes. Zero: no bound.
+	// Memory bounds the data of each process, in bytes, and with it come [MaxFile], [MaxFiles], and no core
+	// files. Zero: no bound.
 	Memory uint64
 }
+
+// The bounds of each process that come with [Policy.Memory].
+const (
+	MaxFile  = 1 << 30 // bytes that a file may grow to
+	MaxFiles = 4096    // open at once
+)
 
 // Contains reports whether the policy asks for anything.
 func (p *Policy) Contains() bool { return p != nil && p.Mode != "" && p.Mode != None }
