@@ -287,7 +287,7 @@ func TestNothingOutlivesAContainedRun(t *testing.T) {
 
 func TestManyContainedRunsLeaveNothingBehind(t *testing.T) {
 	needSandbox(t)
-	runs := 300
+	runs := 1000
 	if testing.Short() {
 		runs = 40
 	}
@@ -310,7 +310,13 @@ func TestManyContainedRunsLeaveNothingBehind(t *testing.T) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			s := shell("(setsid sh -c 'while :; do echo x >> " + file + "; done' &) ; exit " + strconv.Itoa(i%7))
+			line := "exit " + strconv.Itoa(i%7)
+			if i%8 == 0 {
+				line = "(setsid sh -c 'while :; do echo x >> " + file + "; sleep 0.01; done' &) ; " + line
+			} else {
+				line = "setsid sleep 20.5 & " + line
+			}
+			s := shell(line)
 			s.Sandbox = &sandbox.Policy{Mode: sandbox.Modes()[1+i%3], Write: []string{file}}
 			if res, err := process.Run(t.Context(), s); err != nil || res.ExitCode != i%7 {
 				t.Errorf("run %d: %v %s %s", i, err, res.Describe(), res.Stderr)
@@ -319,6 +325,11 @@ func TestManyContainedRunsLeaveNothingBehind(t *testing.T) {
 	}
 	wg.Wait()
 	stopsGrowing(t, file)
+	for pid, line := range commandLines(t) {
+		if line == "sleep\x0020.5\x00" {
+			t.Errorf("process %s of a run lives", pid)
+		}
+	}
 	sandbox.Forget()
 	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left := restrictedThreads(t)
@@ -329,6 +340,21 @@ func TestManyContainedRunsLeaveNothingBehind(t *testing.T) {
 			t.Fatalf("%d restricted threads are left", left)
 		}
 	}
+}
+
+// commandLines are those of all processes, by the id.
+func commandLines(t *testing.T) map[string]string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(all) == 0 {
+		t.Fatal("no processes", err)
+	}
+	lines := make(map[string]string)
+	for _, file := range all {
+		text, _ := os.ReadFile(file) // some are gone
+		lines[filepath.Base(filepath.Dir(file))] = string(text)
+	}
+	return lines
 }
 
 // restrictedThreads counts the threads of this process that may not gain privileges.
@@ -456,6 +482,47 @@ func TestSandboxThatCannotBeEnforcedStartsNothing(t *testing.T) {
 	out, err := host.CombinedOutput()
 	if _, statErr := os.Stat(file); statErr == nil || err != nil || !bytes.Contains(out, []byte("cannot enforce its sandbox")) {
 		t.Errorf("%v %s", err, out)
+	}
+}
+
+// A host that is contained itself contains what it runs, or says why it cannot.
+func TestSandboxWithinASandboxHoldsOrIsRefused(t *testing.T) {
+	needSandbox(t)
+	for outer, want := range map[sandbox.Mode]string{sandbox.Reap: "exit code 7", sandbox.ReadOnly: "it runs in a sandbox itself", sandbox.Strict: "it runs in a sandbox itself"} {
+		file := beats(t)
+		line := "(setsid sh -c 'while :; do echo x >> " + file + "; sleep 0.01; done' &); while [ ! -s " + file + " ]; do :; done; cat /etc/shadow || exit 7"
+		s := process.Spec{Argv: []string{os.Args[0], "/bin/sh", "-c", line, file}, Env: append(os.Environ(), hostVariable+"=strict"), Timeout: time.Minute,
+			Sandbox: &sandbox.Policy{Mode: outer, Read: os.Args[:1], Write: []string{file}}}
+		res, err := process.Run(t.Context(), s)
+		if err != nil || !strings.Contains(string(res.Stdout), want) {
+			t.Errorf("within %s: %v %s %q %s", outer, err, res.Describe(), res.Stdout, res.Stderr)
+		}
+		if outer == sandbox.Reap {
+			stopsGrowing(t, file)
+		} else if size(file) > 0 {
+			t.Errorf("within %s: it ran", outer)
+		}
+	}
+}
+
+// In a user namespace, as root there and as nobody, sandboxes hold.
+func TestSandboxHoldsInAUserNamespace(t *testing.T) {
+	needSandbox(t)
+	for _, how := range []string{"-U", "-Ur"} {
+		if exec.Command("unshare", how, "true").Run() != nil {
+			t.Skip("user namespaces are not available")
+		}
+		file := beats(t)
+		os.Chmod(filepath.Dir(file), 0o777)
+		os.Chmod(file, 0o666)
+		line := "(setsid sh -c 'while :; do echo x >> " + file + "; sleep 0.01; done' &); while [ ! -s " + file + " ]; do :; done; cat /etc/shadow || exit 7"
+		cmd := exec.Command("unshare", how, os.Args[0], "/bin/sh", "-c", line, file)
+		cmd.Env = append(os.Environ(), hostVariable+"=strict")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "exit code 7") {
+			t.Errorf("unshare %s: %v %s", how, err, out)
+		}
+		stopsGrowing(t, file)
 	}
 }
 

@@ -18,12 +18,15 @@ var canary = sync.OnceValues(func() (name string, err error) {
 	err = onFreeThread(func() error {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
-			return err
+			return errWithin
 		}
 		return unix.Bind(fd, &unix.SockaddrUnix{Name: name}) // and stays open as long as the process lives
 	})
 	return name, err
 })
+
+// errWithin is that a sandbox around this process forbids the sockets that a proof needs.
+var errWithin = errors.New("this process may open no unix socket: it runs in a sandbox itself, and cannot prove that one within would hold")
 
 // scope proves that one thread is in a domain that scopes. The zero value proves nothing.
 type scope struct{ thread int }

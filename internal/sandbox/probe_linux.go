@@ -26,6 +26,7 @@ var Probe = sync.OnceValue(func() []Finding {
 // remedies say what to do about a mechanism that is not enforced.
 const (
 	remedyOld       = "update the kernel: Linux 6.12 or later has all of it"
+	remedyWithin    = "run it outside of the other sandbox, or give the hooks around it the mode \"reap\""
 	remedyForbidden = "let the container's seccomp profile allow the landlock system calls, or run on the machine itself"
 )
 
@@ -37,6 +38,8 @@ func tried(m Mechanism, by string, try func() error) Finding {
 	switch {
 	case err == nil:
 		return Finding{Mechanism: m, By: by}
+	case errors.Is(err, errWithin), errors.Is(err, unix.E2BIG):
+		return Finding{Mechanism: m, Why: err.Error(), Remedy: remedyWithin}
 	case errors.Is(err, errNoLandlock):
 		return Finding{Mechanism: m, Why: err.Error(), Remedy: remedyForbidden}
 	}

@@ -48,7 +48,7 @@ var riskyCalls = []uint32{
 	unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
+	unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
 	unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_FSCONFIG, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR,
 	unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_ACCT, unix.SYS_SWAPON, unix.SYS_SWAPOFF,
 	unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
@@ -113,7 +113,7 @@ func (p *Policy) makeFilter() []unix.SockFilter {
 	c := calls{}
 	c.refuse(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)
 	c.refuse(unix.EPERM, riskyCalls...)
-	c.refuseIf(0, jump(anyBitOf, newNamespaces, 0, 1), unix.SYS_CLONE)
+	c.refuseIf(0, jump(anyBitOf, newNamespaces, 0, 1), unix.SYS_CLONE, unix.SYS_UNSHARE)
 	// The host stops a child at its execve to set limits: for that it asks to be traced, and is let go.
 	c[unix.SYS_PTRACE] = []unix.SockFilter{op(load, callArg),
 		jump(equals, unix.PTRACE_TRACEME, 2, 0), jump(equals, unix.PTRACE_DETACH, 1, 0), refuse(unix.EPERM), allow}

@@ -15,7 +15,7 @@ import (
 var systemPaths = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/opt", "/nix/store", "/gnu/store", "/etc", "/proc",
 	"/sys/devices/system/cpu", "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/var/lib/dpkg/alternatives"}
 
-// rootSecrets are what only root may read of systemPaths. Root without capabilities may still, as the owner.
+// rootSecrets are what not everybody may read of systemPaths. Root without capabilities may, as the owner.
 var rootSecrets = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/ssl/private",
 	"/etc/sudoers", "/etc/sudoers.d", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"}
 
@@ -33,14 +33,14 @@ type stamp struct {
 	changed  unix.Timespec
 }
 
-// stamps are those of every directory whose names the rules were made of.
+// stamps are those of every directory and file that the rules were made of.
 func stamps() []stamp {
-	list := make([]stamp, 0, len(systemPaths)+len(rootSecrets))
+	list := make([]stamp, 0, len(systemPaths)+2*len(rootSecrets))
 	for _, path := range systemPaths {
 		list = append(list, stampOf(path))
 	}
 	for _, path := range rootSecrets {
-		list = append(list, stampOf(filepath.Dir(path)))
+		list = append(list, stampOf(filepath.Dir(path)), stampOf(path))
 	}
 	return list
 }
@@ -64,12 +64,20 @@ func system() []rule {
 	return systemRules.rules
 }
 
-// secrets are those of rootSecrets that are there, for root.
-func secrets() []string {
-	if os.Geteuid() != 0 {
-		return nil
+// secrets are those of rootSecrets that this process may read and not everybody: as their owner, which root is
+// under another name in some user namespaces, or as a member of their group.
+func secrets() (list []string) {
+	for _, path := range real(rootSecrets) {
+		var st unix.Stat_t
+		if unix.Stat(path, &st) != nil {
+			continue
+		}
+		public := st.Mode&0o004 != 0
+		if int(st.Uid) == os.Geteuid() || !public && unix.Faccessat(unix.AT_FDCWD, path, unix.R_OK, unix.AT_EACCESS) == nil {
+			list = append(list, path)
+		}
 	}
-	return real(rootSecrets)
+	return list
 }
 
 // below gives rights beneath paths, but not those to read what is denied.
