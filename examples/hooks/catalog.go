@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/manifest"
@@ -24,8 +23,8 @@ var SelfProtection = []string{"self-protection", "self-protection-commands"}
 // catalogue are the folders that the catalogue offers. The other examples show
 // how a kind of hook is written, and need something to be set up.
 var catalogue = []string{
-	"ask-before-network", "ask-before-push", "audit-log", "format-after-edit", "git-context", "guard-destructive", "house-rules",
-	"no-verify", "prompt-secrets", "protect-secrets", "protected-paths", "self-protection", "self-protection-commands", "tests-before-stop",
+	"ask-before-network", "ask-before-push", "ask-before-secrets", "audit-log", "format-after-edit", "git-context", "guard-destructive", "house-rules",
+	"no-verify", "prompt-secrets", "protect-secrets", "protect-secrets-from-changes", "protected-paths", "self-protection", "self-protection-commands", "tests-before-stop",
 }
 
 // Names lists the hooks of the catalogue, in order.
@@ -44,7 +43,7 @@ func Folder(name string) (fs.FS, error) {
 	return fs.Sub(files, name)
 }
 
-// Files lists the files of a hook that are installed: its cases are not.
+// Files lists the files of a hook, its cases included.
 func Files(name string) ([]string, error) {
 	folder, err := Folder(name)
 	if err != nil {
@@ -52,7 +51,7 @@ func Files(name string) ([]string, error) {
 	}
 	var list []string
 	err = fs.WalkDir(folder, ".", func(file string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !strings.HasPrefix(file, "cases/") {
+		if err == nil && !d.IsDir() {
 			list = append(list, file)
 		}
 		return err
