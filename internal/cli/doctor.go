@@ -100,6 +100,7 @@ func (a *app) examine(ctx context.Context, probe bool) ([]problem, error) {
 	problems := problemsOf(report.Diagnostics)
 	list := a.list(reg)
 	problems = append(problems, examineHooks(list, problems)...)
+	problems = append(problems, examineSandboxes(list)...)
 	if probe {
 		problems = append(problems, examineServers(ctx, reg)...)
 	}

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
+	"github.com/tenterhook/tenterhook/registry"
 )
 
 // listedSandbox is what a hook's sandbox asks for, and what of it this machine enforces.
@@ -42,6 +45,55 @@ func sandboxOf(box *hook.Sandbox) *listedSandbox {
 		}
 	}
 	return shown
+}
+
+// examineSandboxes says what hooks ask of this machine and it does not enforce, a problem for each mechanism. It is
+// an error if one of them fails for it, and a warning if all run uncontained.
+func examineSandboxes(list []registry.Listed) (problems []problem) {
+	type lack struct {
+		listedMissing
+		fails, uncontained []string
+	}
+	lacks := make(map[string]*lack)
+	for _, l := range list {
+		shown := sandboxOf(l.Hook.Sandbox)
+		if shown == nil {
+			continue
+		}
+		for _, m := range shown.Missing {
+			if lacks[m.What] == nil {
+				lacks[m.What] = &lack{listedMissing: m}
+			}
+			if one := lacks[m.What]; l.Hook.Sandbox.Optional {
+				one.uncontained = append(one.uncontained, l.Hook.ID)
+			} else {
+				one.fails = append(one.fails, l.Hook.ID)
+			}
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(lacks)) {
+		l := lacks[what]
+		p := problem{Severity: hook.SeverityWarning, Code: "sandbox", Subject: "sandbox", Hint: l.Remedy,
+			Message: fmt.Sprintf("this machine does not enforce %s: %s", what, l.Why)}
+		if len(l.uncontained) > 0 {
+			p.Message += "; uncontained, as sandbox_required is false: " + someOf(l.uncontained)
+		}
+		if len(l.fails) > 0 {
+			p.Severity = hook.SeverityError
+			p.Message += "; failing for it: " + someOf(l.fails)
+		}
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+// someOf names a few of a list.
+func someOf(ids []string) string {
+	const few = 5
+	if len(ids) > few {
+		return strings.Join(ids[:few], ", ") + fmt.Sprintf(" and %d more", len(ids)-few)
+	}
+	return strings.Join(ids, ", ")
 }
 
 // sandboxNote says how a hook is contained, for a person; "" = it is not.
