@@ -361,3 +361,13 @@ func FuzzDecodeInput(f *testing.F) {
 		}
 	})
 }
+
+func TestARawFieldThatIsAnEmptyTextStaysInItsPlace(t *testing.T) {
+	in, err := hook.DecodeInput([]byte(`{"hook_event_name":"PreToolUse","tool_name":"x","tool_input":"","mine":""}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if extra := in.Common().Extra; len(extra) != 1 || string(extra["mine"]) != `""` {
+		t.Errorf("kept beside the fields: %s", extra)
+	}
+}

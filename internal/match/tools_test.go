@@ -2,6 +2,8 @@ package match
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -177,6 +179,31 @@ func TestUnknownPartsMayBeWhatARuleWants(t *testing.T) {
 		rule, _ := ParseRule(tt.rule, RuleOptions{})
 		if d := rule.Match(inWork(t, tt.command)); d.Certainty != tt.want {
 			t.Errorf("%s on %s: %+v, want %d", tt.rule, tt.command, d, tt.want)
+		}
+	}
+}
+
+func TestALinkIsAsDangerousAsWhatItLeadsTo(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "sub", "plain"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]Certainty{
+		"rm -rf link/": Sure, "rm -rf ./link": Sure, "rm -rf sub/../link": Sure, "rm -rf link/../usr": Sure, "rm -rf link/../usr/x/y": No,
+		"rm -rf " + dir + "/link": Sure, "rm -rf " + dir + "/link/..": Sure, "rm -rf sub/plain": No, "rm -rf sub/../sub": No,
+		"rm -rf link/x": Suspected, "rm link/passwd": Suspected, "rm sub/passwd": No, "tee link/passwd": Suspected, "chmod -R 0 link": Sure,
+		"cd sub && rm -rf ../link": Sure, "cd sub && rm -rf plain": No,
+	} {
+		c := bash(t, command)
+		c.Cwd, c.Workspace, c.Home = dir, dir, "/home/alice"
+		if d := Destructive(c); d.Certainty != want {
+			t.Errorf("%s: %+v, want %d", command, d, want)
 		}
 	}
 }
