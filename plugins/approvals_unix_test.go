@@ -91,7 +91,12 @@ func TestLockSaysWhyItIsNone(t *testing.T) {
 		`{"version":1,"plugins":{"../a":` + pin + `}}`:                                   `"../a" is no plugin's path: want a full one`,
 		`{"version":1,"plugins":{"a":` + pin + `,"./a":` + pin + `}}`:                    "twice, in two ways",
 		`{"version":1,"more":1}`:                                                         `the key "more" is not known`, `{"version":1,"Version":1}`: "Version",
-		`{"version":1,"plugins":{"a":{"SHA256":"` + someDigest + `"}}}`: `the key "SHA256" is not known`,
+		`{"version":1,"plugins":{"a":{"sha256":"` + someDigest + `","sandbox":{"mode":"tight"}}}}`:                    "there is no such mode",
+		`{"version":1,"plugins":{"a":{"sha256":"` + someDigest + `","sandbox":{}}}}`:                                  "there is no such mode",
+		`{"version":1,"plugins":{"a":{"sha256":"` + someDigest + `","sandbox":{"mode":"strict","allow_net":[443]}}}}`: "allow_net",
+		`{"version":1,"plugins":{"a":{"sha256":"` + someDigest + `","sandbox":{"mode":"strict","memory":-1}}}}`:       "memory is negative",
+		`{"version":1,"plugins":{"a":{"sha256":"` + someDigest + `","sandbox":{"mode":"strict","more":1}}}}`:          `the key "more" is not known`,
+		`{"version":1,"plugins":{"a":{"SHA256":"` + someDigest + `"}}}`:                                               `the key "SHA256" is not known`,
 	} {
 		l, p := parseLock("/home/plugins.lock", []byte(text))
 		if l != nil || p == nil || !strings.Contains(p.Reason, want) || p.Code != CodeLock || p.Hint != restoreLock || p.Path != "/home/plugins.lock" {

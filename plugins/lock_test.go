@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
@@ -30,7 +31,8 @@ func TestLockThatIsWrittenIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Pin{SHA256: someDigest, Version: "1.0", Env: []string{"TOKEN"}}
+	want := Pin{SHA256: someDigest, Version: "1.0", Env: []string{"TOKEN"},
+		Sandbox: &hook.Sandbox{Mode: hook.SandboxStrict, AllowRead: []string{"/a"}, AllowWrite: []string{"/b"}, DenyRead: []string{"/c"}, Memory: 1 << 20}}
 	l.Set(below, want)
 	l.Set(other, Pin{SHA256: someDigest})
 	for range 2 { // the second time over what the first one wrote
