@@ -39,6 +39,10 @@ const AsideGlob = dataName + ".damaged-*[0-9]"
 // ErrNewer is returned for a journal that a newer version of tenterhook made.
 var ErrNewer = errors.New("a newer version of tenterhook made the journal")
 
+// ErrExposed is returned for a folder that other users could put another in the
+// place of.
+var ErrExposed = errors.New("others can write")
+
 // ErrDamaged is returned by Check for a database that cannot be relied on.
 var ErrDamaged = errors.New("the journal is damaged")
 

@@ -38,7 +38,7 @@ func private(dir string) error {
 		return foreign(above, uid)
 	}
 	if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
-		return fmt.Errorf("others can write to %s: run chmod go-w on it", above)
+		return fmt.Errorf("%w to %s", ErrExposed, above)
 	}
 	return nil
 }

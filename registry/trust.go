@@ -31,7 +31,7 @@ func (r *Registry) openTrust() {
 	}
 	r.pauses = pause.Open(dir)
 	if err := r.pauses.Err(); err != nil {
-		r.storeNotes = append(r.storeNotes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "disabled_list",
+		r.storeNotes = append(r.storeNotes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: "disabled_list", Path: dir,
 			Message: "no hook is disabled, since the list cannot be relied on: " + err.Error(), Hint: "remove the file, and disable hooks again"})
 	}
 	r.snapshots = trust.NewSnapshots(filepath.Join(dir, "snapshots"))

@@ -1,9 +1,12 @@
 package agents
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"slices"
 	"sync"
@@ -118,6 +121,8 @@ func (v *verifier) entries(scope Scope) {
 	}
 	if err := checkProgram(v.Program); err != nil {
 		v.say(hook.SeverityError, "program_gone", v.Program, 0, err.Error(), "")
+	} else if r, err := v.receipt(v.agent.Name, scope); err == nil && r != nil && r.Program != v.Program && checkProgram(r.Program) != nil {
+		v.say(hook.SeverityError, "program_gone", r.Program, 0, "the entries call "+r.Program+", which is not there, or not executable", again)
 	}
 	for _, c := range p.Changes {
 		switch {
@@ -130,6 +135,13 @@ func (v *verifier) entries(scope Scope) {
 			v.sharedEntries(c, again)
 		}
 	}
+}
+
+// sameJSON reports whether two values are the same, however they are written: an
+// agent may write its file anew.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return bytes.Equal(a, b) || json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // sharedEntries says which entries of a shared file are missing or changed.
@@ -148,7 +160,7 @@ func (v *verifier) sharedEntries(c *Change, again string) {
 			for _, s := range spans(list) {
 				if raw := d.standard(s); isOurs(raw, v.agent.Name) {
 					found++
-					if string(raw) != want {
+					if !sameJSON(raw, []byte(want)) {
 						changed = d.line(s.start)
 					}
 				}

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -30,6 +31,11 @@ func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
 			path := filepath.Join(e.Project, ".claude/settings.local.json")
 			return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(`{"disableAllHooks": true}`), 0o644))
 		}, "switched_off"},
+		"the agent wrote it anew": {func(e Env) error {
+			data, err := os.ReadFile(settings(e))
+			var spaced bytes.Buffer
+			return errors.Join(err, json.Indent(&spaced, data, " ", "\t"), os.WriteFile(settings(e), spaced.Bytes(), 0o644))
+		}, "file_changed"},
 		"another tool's key": {func(e Env) error { return replace(settings(e), "{", "{\n  \"theirs\": 1,") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,9 +48,35 @@ func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
 			for _, d := range e.Verify(e.State(a), User) {
 				codes = append(codes, d.Code)
 			}
-			if tt.want == "" && len(codes) > 0 || tt.want != "" && !slices.Contains(codes, tt.want) {
+			if tt.want == "" && len(codes) > 0 || tt.want != "" && !slices.Contains(codes, tt.want) || tt.want == "file_changed" && len(codes) > 1 {
 				t.Errorf("found %v, want %q", codes, tt.want)
 			}
 		})
+	}
+}
+
+// The entries of an installation that was removed call a program that is gone.
+func TestVerifyFindsThatTheEntriesCallAProgramThatIsGone(t *testing.T) {
+	e, a := testEnv(t), agent(t, "claude")
+	old := e
+	old.Program = filepath.Join(t.TempDir(), "tenterhook-bridge")
+	if err := os.WriteFile(old.Program, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	install(t, old, a, User)
+	found := func() (gone bool) {
+		for _, d := range e.Verify(e.State(a), User) {
+			gone = gone || d.Code == "program_gone" && d.Path == old.Program && d.Hint != ""
+		}
+		return gone
+	}
+	if found() {
+		t.Error("it is there")
+	}
+	if err := os.Remove(old.Program); err != nil {
+		t.Fatal(err)
+	}
+	if !found() {
+		t.Error("nothing says so")
 	}
 }

@@ -109,7 +109,48 @@ func (a *app) examine(ctx context.Context, probe bool) ([]problem, error) {
 	problems = append(problems, examineDaemon()...)
 	problems = append(problems, a.examineJournal(ctx, reg, list)...)
 	slices.SortStableFunc(problems, func(a, b problem) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
-	return problems, nil
+	return tidied(problems), nil
+}
+
+// gatherFrom is how many problems that differ in a detail alone are shown as one.
+const gatherFrom = 4
+
+// tidied leaves out what was said before, gathers problems of one cause, and says
+// of each what to do. The worst come first.
+func tidied(problems []problem) []problem {
+	type cause struct {
+		severity            hook.Severity
+		code, subject, hint string
+	}
+	causeOf := func(p problem) cause { return cause{p.Severity, p.Code, p.Subject, p.Hint} }
+	counts := make(map[cause]int)
+	var list []problem
+	for _, p := range problems {
+		said := slices.ContainsFunc(list, func(q problem) bool {
+			same := q.Subject == p.Subject || q.path != "" && q.path == p.path
+			return same && (p.Message == q.Message || p.Message == "it cannot run: "+q.Message)
+		})
+		if said {
+			continue
+		}
+		if p.Hint == "" && p.path != "" {
+			p.Hint = "see " + p.path + lineSuffix(p.line)
+		}
+		counts[causeOf(p)]++
+		list = append(list, p)
+	}
+	var tidy []problem
+	for _, p := range list {
+		n := counts[causeOf(p)]
+		if n >= gatherFrom {
+			counts[causeOf(p)] = 0 // the others are in this one
+			p.Message += fmt.Sprintf(" (and %d more like this)", n-1)
+		}
+		if n > 0 {
+			tidy = append(tidy, p)
+		}
+	}
+	return tidy
 }
 
 func rank(s hook.Severity) int {
@@ -119,7 +160,7 @@ func rank(s hook.Severity) int {
 func problemsOf(ds []hook.Diagnostic) []problem {
 	var problems []problem
 	for _, d := range ds {
-		problems = append(problems, problem{d.Severity, d.Code, cmp.Or(d.Hook, d.Path), d.Message, d.Hint, d.Path, d.Line})
+		problems = append(problems, problem{d.Severity, d.Code, cmp.Or(d.Hook, d.Path+lineSuffix(d.Line)), d.Message, d.Hint, d.Path, d.Line})
 	}
 	return problems
 }
@@ -157,7 +198,7 @@ func problemOf(l registry.Listed) (problem, bool) {
 func (a *app) examineAgents() (problems []problem) {
 	env, err := a.agentEnv()
 	if err != nil {
-		return []problem{{Severity: hook.SeverityWarning, Code: "agents", Subject: "agents", Message: err.Error()}}
+		return []problem{{Severity: hook.SeverityWarning, Code: "agents", Subject: "agents", Message: err.Error(), Hint: "tenterhook agents"}}
 	}
 	for _, agent := range bridge.Agents() {
 		state := env.State(agent)

@@ -126,3 +126,27 @@ func TestDoctorTellsHooksByTheirRuns(t *testing.T) {
 		}
 	}
 }
+
+// One cause is one problem, and each says what to do.
+func TestDoctorSaysEachCauseOnce(t *testing.T) {
+	say := func(s hook.Severity, subject, message, hint string) problem {
+		return problem{Severity: s, Code: "c", Subject: subject, Message: message, Hint: hint, path: "/h/" + subject, line: 2}
+	}
+	list := []problem{say(hook.SeverityError, "user/a", "the folder is open", "chmod it"), say(hook.SeverityWarning, "user/a", "it cannot run: the folder is open", ""),
+		say(hook.SeverityError, "user/b", "the folder is open", "chmod it"), say(hook.SeverityWarning, "user/c", "no hint", "")}
+	for i := range 30 {
+		list = append(list, say(hook.SeverityError, "claude", fmt.Sprintf("entry %d is gone", i), "install it"))
+	}
+	for i := range 3 {
+		list = append(list, say(hook.SeverityError, "codex", fmt.Sprintf("entry %d is gone", i), "install it"))
+	}
+	var got []string
+	for _, p := range tidied(list) {
+		got = append(got, p.Subject+": "+p.Message+": "+p.Hint)
+	}
+	want := []string{"user/a: the folder is open: chmod it", "user/b: the folder is open: chmod it", "user/c: no hint: see /h/user/c:2", "claude: entry 0 is gone (and 29 more like this): install it",
+		"codex: entry 0 is gone: install it", "codex: entry 1 is gone: install it", "codex: entry 2 is gone: install it"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -56,7 +56,7 @@ func (a *app) examineJournal(ctx context.Context, reg *registry.Registry, list [
 	case errors.Is(err, journal.ErrNewer):
 		e.say(hook.SeverityWarning, "journal_newer", "journal", err.Error(), "upgrade tenterhook; until then, runs wait in the spool")
 	case err != nil: // what it says of hooks is not known
-		message, hint := err.Error(), journalHint
+		message, hint := err.Error(), a.journalHint(err)
 		if l := (*located)(nil); errors.As(err, &l) {
 			message, hint = l.message, l.hint
 		}

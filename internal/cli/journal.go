@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -38,7 +39,18 @@ func (a *app) journalOptions(ctx context.Context) (journal.Options, error) {
 }
 
 // journalHint is what to do where the journal cannot be used.
-const journalHint = "free space, or make the state directory writable"
+func (a *app) journalHint(err error) string {
+	dir := recording.Dir(a.stateDir())
+	switch {
+	case errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist):
+		return "remove the file that stands in the way of " + dir
+	case errors.Is(err, journal.ErrExposed):
+		return "chmod go-w " + a.stateDir()
+	case errors.Is(err, fs.ErrPermission):
+		return "chmod -R u+rwX " + dir + ", or chown it if another user made it"
+	}
+	return "free space, or make the state directory writable"
+}
 
 // withJournal opens the journal with everything in it that processes have
 // written so far. What does not prevent that is told on standard error.
@@ -59,7 +71,7 @@ func (a *app) useJournal(ctx context.Context, told func(error), ask func(*journa
 		return &located{"journal_damaged", aside.Error(), "run the command again"}
 	}
 	if errors.Is(err, recording.ErrOpen) {
-		return &located{"journal", err.Error(), journalHint}
+		return &located{"journal", err.Error(), a.journalHint(err)}
 	}
 	return err
 }

@@ -95,7 +95,7 @@ func (a *app) printHook(h shownHook) {
 	fmt.Fprintf(a.Out, "%s  %s\n", style.bold(oneLine(h.ID)), style.state(h.State))
 	fact := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(a.Out, "  %-11s %s\n", name, oneLine(value))
+			fmt.Fprintf(a.Out, "  %-14s %s\n", name, oneLine(value))
 		}
 	}
 	flag := func(name string, is bool) {
@@ -104,7 +104,8 @@ func (a *app) printHook(h shownHook) {
 		}
 	}
 	fact("why", h.Why)
-	fact("about", h.Description)
+	fact("description", h.Description)
+	fact("status_message", h.StatusMessage)
 	fact("source", fmt.Sprintf("%s:%d", h.Source.Path, h.Source.Line))
 	fact("scope", h.Scope.String())
 	fact("event", string(h.Event))

@@ -48,14 +48,14 @@ const (
 // A hook decides where nothing can be written, the command says so, and doctor too.
 func TestRunsDecideWhereTheJournalCannotBeWritten(t *testing.T) {
 	for name, tt := range map[string]struct {
-		mounts       bool
-		before, want string
+		mounts             bool
+		before, want, hint string
 	}{
-		"the limit of file sizes": {false, "mkdir -p " + state + "; ", "file too large"},
+		"the limit of file sizes": {false, "mkdir -p " + state + "; ", "file too large", "free space, or make the state directory writable"},
 		"a full disk": {true, "mkdir -p " + state + "; mount -t tmpfs -o size=256k none " + state + "; dd if=/dev/zero of=" + state + "/fill bs=4k 2>/dev/null; ",
-			"no space left on device"},
-		"a read-only disk":                 {true, "mkdir -p " + state + "; mount -t tmpfs -o ro none " + state + "; ", "read-only file system"},
-		"a state directory that is a file": {false, "mkdir -p $HOME/.local; : > " + state + "; ", "not a directory"},
+			"no space left on device", "free space, or make the state directory writable"},
+		"a read-only disk":                 {true, "mkdir -p " + state + "; mount -t tmpfs -o ro none " + state + "; ", "read-only file system", "free space, or make the state directory writable"},
+		"a state directory that is a file": {false, "mkdir -p $HOME/.local; : > " + state + "; ", "not a directory", "remove the file that stands in the way of "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUser(t, guard)
@@ -74,7 +74,7 @@ func TestRunsDecideWhereTheJournalCannotBeWritten(t *testing.T) {
 			if n := strings.Count(r.stderr, "not recorded"); n != 1 || !strings.Contains(r.stderr, tt.want) {
 				t.Errorf("said %d times that nothing is recorded, want once with %q: %s", n, tt.want, r.stderr)
 			}
-			if !strings.Contains(r.stdout, "error: journal: ") || !strings.Contains(r.stdout, "free space, or make the state directory writable") ||
+			if !strings.Contains(r.stdout, "error: journal: ") || !strings.Contains(r.stdout, tt.hint) ||
 				!strings.Contains(r.stdout, "doctor ended with 1") {
 				t.Errorf("doctor: %s", r.stdout)
 			}
