@@ -62,7 +62,7 @@ func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 	declared := h
 	if own, ok := r.handlers[h.Kind].(Container); ok && h.Handler == nil {
 		shared := *h
-		if d := r.loading(handlerOf(h.Kind), "Sandbox", func() { shared.Sandbox = own.Sandbox(h) }); d == nil {
+		if d := loading(new(contain.Guard), askLimit, handlerOf(h.Kind), "Sandbox", func() { shared.Sandbox = own.Sandbox(h) }); d == nil {
 			h = &shared
 		}
 	}

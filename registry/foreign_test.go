@@ -94,6 +94,46 @@ func TestForeignHandlerOfEveryKindFailsInItsResultAlone(t *testing.T) {
 	}
 }
 
+// A handler whose Check hangs costs one limit, however many hooks it has, and
+// is asked again once it returned.
+func TestCheckThatHangsHoldsNoList(t *testing.T) {
+	var text strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&text, "-- h%02d/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n", i)
+	}
+	dir := tree(t, text.String())
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		opts := only(dir)
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindCommand: &checkHangs{release: release}}
+		reg := open(t, opts)
+		start := time.Now()
+		list := reg.List()
+		if took := time.Since(start); took > 20*time.Second || len(list) != 50 {
+			t.Errorf("%d hooks in %s", len(list), took)
+		}
+		for _, l := range list {
+			if l.State != hook.StateIneligible || !strings.Contains(l.Why, "did not return in time") {
+				t.Errorf("%s: %s, %s", l.Hook.ID, l.State, l.Why)
+			}
+		}
+		if selected := reg.Select(bash("ls")).Selected; len(selected) > 0 {
+			t.Errorf("%d hooks selected", len(selected))
+		}
+		close(release)
+		synctest.Wait()
+		if selected := reg.Select(bash("ls")).Selected; len(selected) != 50 {
+			t.Errorf("%d hooks selected after it returned", len(selected))
+		}
+	})
+}
+
+// checkHangs hangs in Check until it is released.
+type checkHangs struct{ release chan struct{} }
+
+func (*checkHangs) Handle(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil }
+func (c *checkHangs) Check(*hook.Call) []hook.Diagnostic                     { <-c.release; return nil }
+
 // A command handler that is not the registry's own may be anything.
 func TestCommandHandlerOfTheHostIsContained(t *testing.T) {
 	dir := tree(t, "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n")

@@ -19,8 +19,9 @@ import (
 
 // Limits of functions that the host gave.
 const (
-	callbackLimit = 5 * time.Second // OnAsync, ToolSchema, Recorder, a Logger's handler
-	loadLimit     = time.Minute     // a handler that is configured, or describes a package
+	callbackLimit = 5 * time.Second  // OnAsync, ToolSchema, Recorder, a Logger's handler
+	askLimit      = 15 * time.Second // a handler that is configured, or asked about a hook
+	describeLimit = time.Minute      // one that reads the plugins of a package
 	closeGrace    = 2 * handlerGrace
 )
 
@@ -32,6 +33,8 @@ const maxHostFailures = 64
 // host calls the functions of Options, and remembers which of them failed.
 type host struct {
 	onAsync, toolSchema, logger, recorder contain.Guard
+
+	checks sync.Map // hook.Kind → the *contain.Guard of its handler's Check
 
 	mu     sync.Mutex // guards failed
 	failed []hook.Diagnostic
@@ -130,7 +133,7 @@ func logResult(ctx context.Context, to *slog.Logger, event hook.Event, res *hook
 // configure hands the settings to a handler or the recorder.
 func (r *Registry) configure(whose string, c Configurer, s dialect.Settings) []hook.Diagnostic {
 	var notes []hook.Diagnostic
-	if d := r.loading(whose, "Configure", func() { notes = c.Configure(s) }); d != nil {
+	if d := loading(new(contain.Guard), askLimit, whose, "Configure", func() { notes = c.Configure(s) }); d != nil {
 		return []hook.Diagnostic{*d}
 	}
 	return notes
@@ -139,22 +142,28 @@ func (r *Registry) configure(whose string, c Configurer, s dialect.Settings) []h
 // handlerOf names the handler of a kind in messages.
 func handlerOf(k hook.Kind) string { return fmt.Sprintf("the handler of %s hooks", k) }
 
-// loading calls a method of a handler or the recorder while hooks are loaded.
-func (r *Registry) loading(whose, method string, fn func()) *hook.Diagnostic {
-	ctx, cancel := context.WithTimeout(context.Background(), loadLimit)
+// loading calls a method of a handler or the recorder while no event is decided.
+func loading(g *contain.Guard, limit time.Duration, whose, method string, fn func()) *hook.Diagnostic {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := new(contain.Guard).Call(ctx, 0, fn); err != nil {
+	err := contain.ErrHung
+	if !g.Hangs() {
+		err = g.Call(ctx, 0, fn)
+	}
+	if err != nil {
 		return &hook.Diagnostic{Severity: hook.SeverityError, Code: "handler_failed",
 			Message: fmt.Sprintf("%s: its %s %v", whose, method, err), Hint: "fix what the host gave"}
 	}
 	return nil
 }
 
-// checked asks a handler what is wrong with a hook.
+// checked asks a handler what is wrong with a hook. A handler that hangs is not
+// asked about further hooks meanwhile: many would take long.
 func (r *Registry) checked(e *entry, c hook.Checker, from *Caller) []hook.Diagnostic {
 	call := r.idleCall(e, from)
 	var notes []hook.Diagnostic
-	if d := r.loading(handlerOf(e.hook.Kind), "Check", func() { notes = c.Check(call) }); d != nil {
+	guard, _ := r.host.checks.LoadOrStore(e.hook.Kind, new(contain.Guard))
+	if d := loading(guard.(*contain.Guard), askLimit, handlerOf(e.hook.Kind), "Check", func() { notes = c.Check(call) }); d != nil {
 		d.Hook, d.Path, d.Line = e.hook.ID, e.hook.Source.Path, e.hook.Source.Line
 		return []hook.Diagnostic{*d}
 	}

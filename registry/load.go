@@ -10,6 +10,7 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/manifest"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -154,7 +155,7 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 		}
 		var hooks []*hook.Hook
 		var notes []hook.Diagnostic
-		if failed := r.loading(handlerOf(hook.KindPlugin), "Describe", func() { hooks, notes = plugins.Describe(s.Package, s.Dir) }); failed != nil {
+		if failed := loading(new(contain.Guard), describeLimit, handlerOf(hook.KindPlugin), "Describe", func() { hooks, notes = plugins.Describe(s.Package, s.Dir) }); failed != nil {
 			failed.Path = s.Dir
 			hooks, notes = nil, []hook.Diagnostic{*failed}
 		}

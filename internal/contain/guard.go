@@ -46,6 +46,9 @@ const (
 	abandoned
 )
 
+// Hangs reports whether a call that did not return in time still runs.
+func (g *Guard) Hangs() bool { return g.hung.Load() > 0 }
+
 // Call calls fn in a goroutine of its own. It waits for fn, and after the end of
 // ctx for at most grace longer. It returns nil if fn returned, whatever ctx did.
 func (g *Guard) Call(ctx context.Context, grace time.Duration, fn func()) error {
