@@ -100,7 +100,7 @@ func (r *Registry) arrange(l *loaded) *generation {
 	g.diagnostics = slices.Concat(r.storeNotes, l.notes)
 	note := func(notes []hook.Diagnostic) { g.diagnostics = append(g.diagnostics, notes...) }
 	var notes []hook.Diagnostic
-	g.policy, notes = layer(l.configs)
+	g.policy, notes = layer(l.configs, r.opts.DirSandbox)
 	note(notes)
 	note(g.policy.unknownIDs(l.definitions))
 	for _, kind := range hook.Kinds() {

@@ -24,6 +24,9 @@ type Options struct {
 	Workspace string
 	// Dirs are folders of <name>/HOOK.md that the operator named; trusted.
 	Dirs []string
+	// DirSandbox is the sandbox of hooks of Dirs that declare none, and its Optional counts for all of them: for a
+	// host that runs hooks of another scope from there, as a test does. nil = what the settings say.
+	DirSandbox *hook.Sandbox
 	// ManagedDir, UserDir and PluginsDir replace the standard directories of
 	// the managed, the user and the plugin scope; "" = the standard one.
 	ManagedDir, UserDir, PluginsDir string

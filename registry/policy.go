@@ -26,6 +26,7 @@ type policy struct {
 	disabled    map[string][]reach
 	failBlock   []reach // default_on_failure = "block"
 	sandboxes   []sandboxDefaults
+	dirSandbox  *hook.Sandbox         // of hooks of named folders, in place of sandboxes; nil = none is set
 	servers     map[string]hook.Scope // where each MCP server is declared
 	unprotected string                // the file that decides about self_protection
 }
@@ -95,6 +96,12 @@ func (p *policy) boxed(declared *hook.Sandbox, s hook.Scope) *hook.Sandbox {
 		box = *declared
 	}
 	box.Optional = p.SandboxRequired != nil && !*p.SandboxRequired
+	if s == hook.ScopeDir && p.dirSandbox != nil {
+		box.Optional = p.dirSandbox.Optional
+		if declared == nil {
+			box.Mode = p.dirSandbox.Mode
+		}
+	}
 	if box.Mode == hook.SandboxNone && declared == nil {
 		return nil
 	}
@@ -128,8 +135,8 @@ func covering(words []reach, s hook.Scope) (reach, bool) {
 // opens something (servers, URLs, variables) counts from the managed, the user
 // and the named scopes alone; of two the managed one counts, then the named
 // one.
-func layer(configs []*configFile) (policy, []hook.Diagnostic) {
-	p := policy{disabled: make(map[string][]reach), servers: make(map[string]hook.Scope)}
+func layer(configs []*configFile, dirSandbox *hook.Sandbox) (policy, []hook.Diagnostic) {
+	p := policy{disabled: make(map[string][]reach), servers: make(map[string]hook.Scope), dirSandbox: dirSandbox}
 	var notes []hook.Diagnostic
 	ordered := slices.Clone(configs)
 	slices.SortStableFunc(ordered, func(a, b *configFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })

@@ -38,7 +38,8 @@ func (a *app) testCommand() *cobra.Command {
 			"of its own. HOOK is an ID from 'tenterhook list', DIR a hook's folder or a folder of such;\n" +
 			"without either, all hooks that are loaded are tested.\n\n" +
 			"Hooks run for real. One that waits for an approval does not run, and counts as failed; a\n" +
-			"folder that you name runs as with --dir. The exit code is 1 if a case does not hold, or if\n" +
+			"folder that you name runs as with --dir. Each runs in the sandbox that it has where it is\n" +
+			"loaded. The exit code is 1 if a case does not hold, or if\n" +
 			"there is no case at all.\n\n" +
 			"--record makes a case of a run that 'tenterhook log' shows.",
 		Example: "  tenterhook test\n  tenterhook test user/guard --update\n  tenterhook test ./examples/hooks --junit report.xml\n" +
@@ -65,9 +66,10 @@ type testedHook struct {
 	id    string // as in list, or the folder as it was named
 	name  string // as it is declared
 	scope hook.Scope
-	dir   string // its folder
-	runs  string // what runs: dir, or the copy of what was approved
-	why   string // why it may not run; "" = it may
+	box   *hook.Sandbox // that it runs in where it is loaded; nil = none
+	dir   string        // its folder
+	runs  string        // what runs: dir, or the copy of what was approved
+	why   string        // why it may not run; "" = it may
 	hint  string
 	cases []string // the names of their files
 }
@@ -106,7 +108,7 @@ func (a *app) testedHooks(ctx context.Context, args []string) ([]*testedHook, er
 func loadedHooks(reg *registry.Registry) []*testedHook {
 	var hooks []*testedHook
 	for _, l := range reg.List() {
-		h := &testedHook{id: l.Hook.ID, name: l.Hook.Name, scope: l.Hook.Scope, dir: l.Hook.Source.Dir}
+		h := &testedHook{id: l.Hook.ID, name: l.Hook.Name, scope: l.Hook.Scope, box: l.Hook.Sandbox, dir: l.Hook.Source.Dir}
 		var err error
 		h.runs, err = reg.Folder(l.Hook)
 		switch known := slices.ContainsFunc(hooks, func(other *testedHook) bool { return other.dir == h.dir }); {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +47,7 @@ type caseResult struct {
 // bench runs cases, each in a folder of its own.
 type bench struct {
 	dir    string
-	engine hooktest.Engine
+	shared []string // variables of all cases
 	update bool
 
 	running sync.WaitGroup
@@ -61,8 +62,15 @@ func newBench(update bool) (*bench, error) {
 	if cache := goBuildCache(); cache != "" {
 		shared = append(shared, "GOCACHE="+cache)
 	}
-	engine := hooktest.Opened(tenterhook.Open, func(o *registry.Options) { o.Env = append(shared[:len(shared):len(shared)], o.Env...) })
-	return &bench{dir: dir, engine: engine, update: update}, nil
+	return &bench{dir: dir, shared: shared, update: update}, nil
+}
+
+// engine runs the cases of a hook as the hook runs where it is loaded: in its sandbox.
+func (b *bench) engine(h *testedHook) hooktest.Engine {
+	return hooktest.Opened(tenterhook.Open, func(o *registry.Options) {
+		o.Env = append(slices.Clip(b.shared), o.Env...)
+		o.DirSandbox = h.box
+	})
 }
 
 // goBuildCache is where Go keeps what it has built; "" = nowhere.
@@ -174,7 +182,7 @@ func (b *bench) tryText(ctx context.Context, h *testedHook, root *os.Root, name 
 		return c, nil, err
 	}
 	defer os.RemoveAll(dir)
-	report, err := c.Try(ctx, b.engine, dir)
+	report, err := c.Try(ctx, b.engine(h), dir)
 	return c, report, err
 }
 
