@@ -180,8 +180,11 @@ func (r *Rule) testWhen(f *Facts, b *Basis) {
 
 func expressionError(key string, err error) *hook.Error {
 	hint := "test an optional field with has(…) before you read it"
-	if strings.Contains(err.Error(), "cost limit") {
+	switch {
+	case strings.Contains(err.Error(), "cost limit"):
 		hint = "walk over shorter lists, or over fewer of them at once"
+	case strings.HasPrefix(err.Error(), "git: "):
+		hint = "leave git.branch and git.root out of the expression, or repair the repository"
 	}
 	return &hook.Error{Failure: hook.FailureExpression, Reason: key + ": " + err.Error(), Hint: hint, Err: err}
 }

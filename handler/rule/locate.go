@@ -48,8 +48,9 @@ func offset(text string, at *SyntaxError) int {
 		}
 		from += next + 1
 	}
+	left := at.Column
 	for n := range text[from:] {
-		if at.Column--; at.Column < 1 {
+		if left--; left < 1 {
 			return from + n
 		}
 	}

@@ -101,6 +101,18 @@ func TestAnExceptionLiftsNoMoreThanItMatches(t *testing.T) {
 	}
 }
 
+func TestAnExceptionWithAnOptionLiftsTheWholeCommand(t *testing.T) {
+	rules, _ := ParseRules([]string{"Bash(rm *)"}, RuleOptions{})
+	unless, _ := ParseRules([]string{"Bash(rm -rf build)"}, RuleOptions{})
+	for command, want := range map[string]bool{
+		"rm -rf build": false, "rm -rf build && ls": false, "sudo rm -rf build": false, "rm -rf build; rm -rf build2": true, "rm -rf build build2": true, "rm -r -f build": true,
+	} {
+		if d := rules.MatchUnless(inWork(t, command), unless); d.Run != want {
+			t.Errorf("%s: %+v, want %v", command, d, want)
+		}
+	}
+}
+
 func TestCertaintySaysWhatIsOnlySuspected(t *testing.T) {
 	rules, _ := ParseRules([]string{"Bash(rm *)"}, RuleOptions{})
 	for command, want := range map[string]Certainty{

@@ -165,7 +165,7 @@ func (r *shellRule) matchLine(l *line, unless *Rules) Decision {
 			best = suspected(lineText(l.text) + " has too many commands to be judged, so it runs")
 			return true
 		}
-		if certainty := r.matchStarted(l, s); certainty > best.Certainty && !unless.lifts(s) {
+		if certainty := r.matchStarted(l, s); certainty > best.Certainty && !(unless.lifts(s) || s.variant && unless.lifts(&l.started[s.origin])) {
 			best = Decision{true, certainty, by(s.text, s.via, l.text)}
 		}
 		return best.Certainty == Sure
