@@ -44,6 +44,10 @@ var mayImport = map[string][]string{
 	"internal/top":       {"hook", "journal"},
 	"internal/contain":   {},
 	"internal/match":     {},
+	"internal/pack":      {},
+	"fleet/internal/oci": {"internal/pack"},
+	"fleet/internal/cli": {"fleet/internal/oci", "internal/pack", "hook", "discovery"},
+	"fleet/cmd/":         {"fleet/internal/cli"},
 	"internal/process":   {"internal/sandbox"},
 	"internal/resolve":   {"hook", "internal/sandbox"},
 	"internal/sandbox":   {},
@@ -92,7 +96,7 @@ func goList(t *testing.T, args ...string) []listedPackage {
 }
 
 func TestPackagesImportOnlyWhatTheirRoomAllows(t *testing.T) {
-	for _, p := range goList(t, "./...") {
+	for _, p := range goList(t, "./...", "./fleet/...") {
 		room := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 		allowed, ok := roomOf(room)
 		if !ok {
@@ -147,6 +151,31 @@ func TestRegistryStaysLean(t *testing.T) {
 			if strings.HasPrefix(p.ImportPath, heavy) {
 				t.Errorf("registry links %s", p.ImportPath)
 			}
+		}
+	}
+}
+
+// The fleet's engines are of a module and a program of their own.
+func TestNothingOfTheFleetIsLinkedOutsideOfIt(t *testing.T) {
+	engines := []string{module + "/fleet", "oras.land/", "github.com/opencontainers/", "github.com/google/go-containerregistry"}
+	ofFleet := func(path string) bool {
+		return slices.ContainsFunc(engines, func(e string) bool { return strings.HasPrefix(path, e) })
+	}
+	for _, p := range goList(t, "-deps", ".", "./registry", "./cmd/tenterhook", "./cmd/tenterhook-bridge") {
+		if ofFleet(p.ImportPath) {
+			t.Errorf("%s is linked outside of the fleet", p.ImportPath)
+		}
+	}
+	if !slices.ContainsFunc(goList(t, "-deps", "./fleet/cmd/tenterhook-fleet"), func(p listedPackage) bool { return strings.HasPrefix(p.ImportPath, "oras.land/") }) {
+		t.Error("tenterhook-fleet does not link oras: this test looks for the wrong names")
+	}
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range engines[1:] {
+		if bytes.Contains(text, []byte(engine)) {
+			t.Errorf("go.mod requires %s", engine)
 		}
 	}
 }

@@ -1,0 +1,25 @@
+module github.com/tenterhook/tenterhook/fleet
+
+go 1.26.0
+
+require (
+	github.com/gofrs/flock v0.13.1
+	github.com/google/go-containerregistry v0.22.1
+	github.com/opencontainers/go-digest v1.0.0
+	github.com/opencontainers/image-spec v1.1.1
+	github.com/spf13/cobra v1.10.2
+	github.com/tenterhook/tenterhook v0.0.0
+	oras.land/oras-go/v2 v2.6.4
+)
+
+require (
+	github.com/adrg/xdg v0.5.3 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/spf13/afero v1.15.0 // indirect
+	github.com/spf13/pflag v1.0.10 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace github.com/tenterhook/tenterhook => ../

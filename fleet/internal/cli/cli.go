@@ -1,0 +1,116 @@
+// Package cli is the command line of tenterhook-fleet.
+//
+// Stage: the outermost. cmd/tenterhook-fleet runs it; package oci does the work.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/fleet/internal/oci"
+	"github.com/tenterhook/tenterhook/hook"
+)
+
+// app is one invocation.
+type app struct {
+	out, err io.Writer
+	json     bool
+	timeout  time.Duration
+}
+
+// Main runs the command line and returns the exit code: 0, 1 for an error, 2 for
+// a command that is missing or unknown.
+func Main(ctx context.Context, args []string, out, errs io.Writer) int {
+	a := &app{out: out, err: errs}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	a.complain(err)
+	if errors.Is(err, errUsage) {
+		return 2
+	}
+	return 1
+}
+
+// errUsage is that a command is missing or unknown.
+var errUsage = errors.New("usage")
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "tenterhook", Short: "The commands of tenterhook that reach beyond this machine",
+		Example:      "  tenterhook pack push ./hooks registry.example.com/team/guards:v1",
+		SilenceUsage: true, SilenceErrors: true,
+		Args: cobra.ArbitraryArgs, RunE: needCommand,
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())
+	})
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON for scripts")
+	root.AddCommand(a.packCommand())
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// needCommand is what a command does that does nothing by itself.
+func needCommand(cmd *cobra.Command, args []string) error {
+	var names, lines []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names, lines = append(names, c.Name()), append(lines, cmd.CommandPath()+" "+c.Use)
+		}
+	}
+	e := &oci.Error{Code: "unknown_subcommand", Message: "'" + cmd.CommandPath() + "' needs a command", Hint: "as in '" + strings.Join(lines, "', '") + "'"}
+	if len(args) > 0 {
+		e.Message = fmt.Sprintf("unknown command %q of '%s'", args[0], cmd.CommandPath())
+		if near := hook.Nearest(args[0], names); near != "" {
+			e.Hint = "did you mean '" + cmd.CommandPath() + " " + near + "'?"
+		}
+	}
+	return errors.Join(e, errUsage)
+}
+
+// complain prints an error for a person, or as JSON.
+func (a *app) complain(err error) {
+	d := hook.Diagnostic{Severity: hook.SeverityError, Code: "failed", Message: err.Error()}
+	text := err.Error()
+	if e := (*oci.Error)(nil); errors.As(err, &e) {
+		d.Code, d.Message, d.Hint, text = e.Code, e.Message, e.Hint, e.Message
+	}
+	if d.Hint != "" {
+		text += "; " + d.Hint
+	}
+	if a.json {
+		_ = a.printJSON(map[string]any{"error": text, "diagnostics": []hook.Diagnostic{d}})
+	}
+	fmt.Fprintln(a.err, "tenterhook: "+printable(text))
+}
+
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// printable keeps what others wrote from driving a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || r == '\n' {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}

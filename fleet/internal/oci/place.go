@@ -1,0 +1,184 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"github.com/tenterhook/tenterhook/internal/pack"
+)
+
+// source is where packs can be read from.
+type source interface {
+	Resolve(ctx context.Context, reference string) (ocispec.Descriptor, error)
+	Fetch(ctx context.Context, d ocispec.Descriptor) (io.ReadCloser, error)
+	Tags(ctx context.Context, last string, fn func([]string) error) error
+}
+
+// open returns the place of a reference, to read from.
+func open(ref pack.Reference) (source, error) {
+	if ref.Layout == "" {
+		return repository(ref)
+	}
+	return openLayout(ref.Layout)
+}
+
+// repository is one of a registry. A registry on this machine is asked without
+// TLS. Credentials are those of docker's configuration.
+func repository(ref pack.Reference) (*remote.Repository, error) {
+	repo, err := remote.NewRepository(ref.Host + "/" + ref.Repository)
+	if err != nil {
+		return nil, err
+	}
+	repo.PlainHTTP = loopback(ref.Host)
+	client := &auth.Client{Client: &http.Client{Transport: retry.NewTransport(timely())}, Cache: auth.NewCache()}
+	client.SetUserAgent("tenterhook-fleet")
+	if store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{}); err == nil {
+		client.Credential = credentials.Credential(store)
+	}
+	repo.Client = client
+	return repo, nil
+}
+
+// timely is a transport that does not wait for ever for a server that accepts and
+// says nothing.
+func timely() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = time.Minute
+	return t
+}
+
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// layout is a layout directory that is read. It takes no size of its index for
+// granted.
+type layout struct {
+	dir   string
+	index ocispec.Index
+}
+
+const maxIndex = 16 << 20 // bytes
+
+func openLayout(dir string) (*layout, error) {
+	if _, err := os.Stat(filepath.Join(dir, ocispec.ImageLayoutFile)); err != nil {
+		return nil, &Error{Code: "no_layout", Message: dir + " is no OCI layout directory", Hint: "push a pack there first, or name another directory", err: err}
+	}
+	f, err := os.Open(filepath.Join(dir, ocispec.ImageIndexFile))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxIndex+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxIndex {
+		return nil, fmt.Errorf("%s has more than %d MiB", f.Name(), maxIndex>>20)
+	}
+	l := &layout{dir: dir}
+	if err := json.Unmarshal(data, &l.index); err != nil {
+		return nil, fmt.Errorf("%s is no index: %w", f.Name(), err)
+	}
+	return l, nil
+}
+
+// Resolve finds the manifest of a tag or a digest.
+func (l *layout) Resolve(_ context.Context, reference string) (ocispec.Descriptor, error) {
+	if pack.ValidDigest(reference) {
+		info, err := os.Stat(l.blob(reference))
+		if err != nil {
+			return ocispec.Descriptor{}, fmt.Errorf("%s: %w", reference, errdef.ErrNotFound)
+		}
+		return ocispec.Descriptor{MediaType: pack.ManifestType, Digest: digest.Digest(reference), Size: info.Size()}, nil
+	}
+	for _, d := range l.index.Manifests {
+		if d.Annotations[ocispec.AnnotationRefName] == reference {
+			return d, nil
+		}
+	}
+	return ocispec.Descriptor{}, fmt.Errorf("%s: %w", reference, errdef.ErrNotFound)
+}
+
+// Fetch opens a blob.
+func (l *layout) Fetch(_ context.Context, d ocispec.Descriptor) (io.ReadCloser, error) {
+	if !pack.ValidDigest(d.Digest.String()) {
+		return nil, fmt.Errorf("%q is no sha256 digest", d.Digest)
+	}
+	path := l.blob(d.Digest.String())
+	if info, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Digest, errdef.ErrNotFound)
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	return os.Open(path)
+}
+
+// Tags lists the tags, in order.
+func (l *layout) Tags(_ context.Context, _ string, fn func([]string) error) error {
+	var tags []string
+	for _, d := range l.index.Manifests {
+		if tag := d.Annotations[ocispec.AnnotationRefName]; tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	slices.Sort(tags)
+	return fn(tags)
+}
+
+func (l *layout) blob(digest string) string {
+	return filepath.Join(l.dir, ocispec.ImageBlobsDir, "sha256", strings.TrimPrefix(digest, "sha256:"))
+}
+
+// Error is one with a remedy. Its code is stable.
+type Error struct {
+	Code, Message, Hint string
+	err                 error
+}
+
+func (e *Error) Error() string { return e.Message }
+func (e *Error) Unwrap() error { return e.err }
+
+// explain gives an error of a place a remedy.
+func explain(ref pack.Reference, err error) error {
+	var known *Error
+	var network net.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, context.Canceled):
+		return &Error{"canceled", "it was interrupted", "run it again; nothing is half done", err}
+	case errors.Is(err, errdef.ErrNotFound):
+		bare := ref
+		bare.Tag, bare.Digest = "", ""
+		return &Error{"not_found", ref.String() + " is not there", "tenterhook pack list " + bare.String() + " shows the tags", err}
+	case refusedBy(err):
+		return &Error{"unauthorized", ref.Host + " refuses access: " + err.Error(), "log in with docker login " + ref.Host + ", whose credentials are used", err}
+	case errors.As(err, &network):
+		return &Error{"unreachable", ref.Host + " cannot be reached: " + err.Error(), "try again later, or name a layout directory; packs that were pulled stay in force", err}
+	}
+	return &Error{"bad_pack", ref.String() + ": " + err.Error(), "", err}
+}
