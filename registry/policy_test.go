@@ -469,3 +469,24 @@ func TestManyHooksOfOneNameAndManyDisabledOnesAreSoonLoaded(t *testing.T) {
 		t.Errorf("it takes %s", took)
 	}
 }
+
+// What a named folder leaves open the user's settings say.
+func TestSettingsOfANamedFolderGoBeforeTheUsers(t *testing.T) {
+	opts := everywhere(t, map[hook.Scope]string{
+		hook.ScopeDir:  "max_async = 4\nsandbox_required = false\n[model]\nmodel = \"dir\"\n[journal]\nrecord = \"results\"\nredact = [\"a\"]\n",
+		hook.ScopeUser: "max_async = 5\nsandbox_required = true\n[model]\nmodel = \"user\"\nprovider = \"openai\"\n[journal]\nrecord = \"off\"\nkeep = \"1h\"\nredact = [\"b\"]\n",
+	})
+	handler := &configured{}
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindHTTP: handler}
+	open(t, opts)
+	got := handler.got
+	if got.MaxAsync != 4 || got.SandboxRequired == nil || *got.SandboxRequired {
+		t.Errorf("max_async %d, sandbox_required %v", got.MaxAsync, got.SandboxRequired)
+	}
+	if diff := cmp.Diff(dialect.ModelSettings{Provider: "openai", Model: "dir"}, got.Model); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(dialect.JournalSettings{Record: "results", Keep: time.Hour, Redact: []string{"a", "b"}}, got.Journal); diff != "" {
+		t.Error(diff)
+	}
+}
