@@ -42,7 +42,9 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 		p.fact(f.name, f.value)
 	}
 	p.startsIn(h)
-	p.fact("in force", cmp.Or(sandboxNote(inForce(reg, h)), "sandbox: none, it runs with all your rights"))
+	if h.Command != nil { // others start nothing
+		p.fact("in force", cmp.Or(sandboxNote(inForce(reg, h)), "sandbox: none, it runs with all your rights"))
+	}
 	unbound := unboundNote(seal.Unbound())
 	if unbound != "" {
 		p.line("  " + p.style.yellow(factText(unbound)))
@@ -87,7 +89,7 @@ func inForce(reg *registry.Registry, h *hook.Hook) *hook.Sandbox {
 }
 
 // running are the facts that say what runs, for a last look.
-var running = []string{"sandbox", "command", "url", "server", "tool", "prompt", "plugin", "shell"}
+var running = []string{"sandbox", "command", "url", "server", "tool", "prompt", "plugin", "shell", "decision", "text", "reason"}
 
 func lineSuffix(line int) string {
 	if line == 0 {
@@ -123,7 +125,8 @@ func facts(definition json.RawMessage) []fact {
 			list = append(list, fact{"hook", fmt.Sprintf("%d of %d", i+1, len(entries))})
 		}
 		for _, d := range []fact{{"timeout", `"the default of its kind"`}, {"on_failure", `"continue"`}, {"sandbox", `"that of its scope"`}} {
-			if _, ok := e[d.name]; !ok {
+			_, starts := e["command"]
+			if _, ok := e[d.name]; !ok && (starts || d.name != "sandbox") {
 				e[d.name] = json.RawMessage(d.value)
 			}
 		}
