@@ -51,6 +51,8 @@ type world struct {
 	without              []string // arguments that the client does not get
 	extra                []string // variables of the client
 	umask                string   // of the client, "" = the test's
+
+	become func(*exec.Cmd) // has a command run as somebody else; nil = as the test
 }
 
 // clientOf is the program of a client.
@@ -177,6 +179,9 @@ func (w *world) run(command string, args ...string) (string, error) {
 func (w *world) runWith(env []string, command string, args ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(w.bin, command), args...)
 	cmd.Env, cmd.Dir = w.env(env...), w.workspace
+	if w.become != nil {
+		w.become(cmd)
+	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -245,6 +250,9 @@ func (w *world) prompt(prompt string, script ...loopback.Conversation) *session 
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	kill := ownGroup(cmd)
+	if w.become != nil {
+		w.become(cmd)
+	}
 	cmd.WaitDelay = 5 * time.Second
 	err = cmd.Start()
 	if err == nil {
