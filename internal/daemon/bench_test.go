@@ -79,6 +79,26 @@ reason = "no"
 		}
 	})
 	b.Run("no hook matches", bridged(guard, "ls"))
+	b.Run("no hook matches, with the entry's shell", func(b *testing.B) {
+		u := newUser(b, guard)
+		if r := u.run("", nil, "tenterhook", "install", "claude", "--yes"); r.code != 0 {
+			b.Fatalf("install: %+v", r)
+		}
+		line := u.entry()
+		for b.Loop() {
+			cmd := exec.Command("/bin/sh", "-c", line)
+			cmd.Dir, cmd.Env, cmd.Stdin = u.work, u.env, strings.NewReader(u.shell("ls"))
+			if err := cmd.Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("the bridge's start", func(b *testing.B) {
+		u := newUser(b, "")
+		for b.Loop() {
+			u.run("", nil, "tenterhook-bridge")
+		}
+	})
 	b.Run("a rule", bridged(rule, "rm x"))
 	b.Run("a command", bridged(guard, "rm x"))
 	b.Run("a worker", bridged(worker, "ls"))

@@ -174,6 +174,18 @@ self_protection = false
 	})
 }
 
+// entry is the line that install wrote for Claude Code's PreToolUse.
+func (u *user) entry() string {
+	u.t.Helper()
+	var settings struct {
+		Hooks map[string][]struct{ Hooks []struct{ Command string } }
+	}
+	if err := json.Unmarshal([]byte(u.read(filepath.Join(u.home, ".claude/settings.json"))), &settings); err != nil {
+		u.t.Fatal(err)
+	}
+	return settings.Hooks["PreToolUse"][0].Hooks[0].Command
+}
+
 // An entry says where the operator's hooks are if that is not where the account
 // has them.
 func TestAnEntryFindsItsOperatorsHooks(t *testing.T) {
@@ -186,13 +198,7 @@ func TestAnEntryFindsItsOperatorsHooks(t *testing.T) {
 			t.Fatalf("after %s there are settings: %v", command, there)
 		}
 	}
-	var settings struct {
-		Hooks map[string][]struct{ Hooks []struct{ Command string } }
-	}
-	if err := json.Unmarshal([]byte(u.read(filepath.Join(u.home, ".claude/settings.json"))), &settings); err != nil {
-		t.Fatal(err)
-	}
-	line := settings.Hooks["PreToolUse"][0].Hooks[0].Command
+	line := u.entry()
 	away := t.TempDir()
 	for _, env := range [][]string{{"HOME=" + away}, {"HOME=" + u.home, "XDG_CONFIG_HOME=" + away}, {"HOME=" + u.home, "XDG_STATE_HOME=" + away, "XDG_RUNTIME_DIR=" + away}} {
 		cmd := exec.Command("/bin/sh", "-c", line)

@@ -2,9 +2,13 @@ package ancestry
 
 import (
 	"bytes"
+	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Ours reports whether a process runs the program file that this one runs.
@@ -20,7 +24,7 @@ func Ours(p Process) bool {
 // look reads what /proc says of a process.
 func look(pid int) (Process, bool) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	stat, err := os.ReadFile(dir + "/stat")
+	stat, err := read(dir + "/stat")
 	if err != nil {
 		return Process{}, false
 	}
@@ -33,16 +37,37 @@ func look(pid int) (Process, bool) {
 	p := Process{PID: pid, TTY: fields[4] != "0"}
 	p.Parent, _ = strconv.Atoi(fields[1])
 	p.Start, _ = strconv.ParseUint(fields[19], 10, 64)
-	if line, err := os.ReadFile(dir + "/cmdline"); err == nil && len(line) > 0 {
+	if line, err := read(dir + "/cmdline"); err == nil && len(line) > 0 {
 		p.Argv = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 	}
 	return p, true
 }
 
+// read reads a file of /proc. Each call walks up to the first process: os.ReadFile
+// makes three times as many system calls, for what only other files need.
+func read(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	data := make([]byte, 0, 1<<10)
+	for {
+		n, err := unix.Read(fd, data[len(data):cap(data)])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			return data, err
+		}
+		data = slices.Grow(data[:len(data)+n], 1)
+	}
+}
+
 // Environ is the environment that a process was started in, nil if it cannot be
 // read.
 func Environ(p Process) []string {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
+	data, err := read("/proc/" + strconv.Itoa(p.PID) + "/environ")
 	if err != nil || len(data) == 0 {
 		return nil
 	}
