@@ -93,10 +93,7 @@ func decode(path string, data []byte) ([]Approval, *Problem) {
 		return nil, &Problem{CodeNewer, path, fmt.Sprintf("was written by a later version (its version is %d, not %d)", d.Version, storeVersion), "update tenterhook"}
 	}
 	again, err := marshal(document{storeVersion, d.Approvals})
-	if err != nil {
-		return nil, damaged(path, err.Error())
-	}
-	if !bytes.Equal(compact.Bytes(), again) {
+	if err != nil || !bytes.Equal(compact.Bytes(), again) {
 		return nil, damaged(path, "it is not as it was written")
 	}
 	seen := make(map[Key]bool, len(d.Approvals))

@@ -1,6 +1,7 @@
 package trust_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -210,6 +211,32 @@ func TestChangesAreShownAsDiff(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A file that was handed in keeps no texts, so what a file was cannot be shown.
+func TestChangesOfWhatWasHandedInAreNamedAndNotShown(t *testing.T) {
+	w, own := newWorkspace(t), trust.Memory()
+	approve(t, own, w.seal())
+	var text bytes.Buffer
+	must(t, trust.Export(&text, list(t, own)))
+	file := filepath.Join(stateDir(t), "handed.json")
+	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must(t, os.WriteFile(file, text.Bytes(), 0o600))
+	store, err := trust.OpenFile(file)
+	must(t, err)
+	if v := store.Judge(w.seal()); !v.Approved {
+		t.Fatal(v.Why)
+	}
+	w.write("run.sh", "#!/bin/sh\necho new\n", 0o755)
+	w.write("new.sh", "a\n", 0o644)
+	now := w.seal()
+	var got []string
+	for _, c := range store.Judge(now).Changes {
+		got = append(got, string(c.Kind)+" "+c.Name+" "+store.Diff(now, c))
+	}
+	if diff := cmp.Diff([]string{"added new.sh --- new.sh\n+++ new.sh\n@@ -0,0 +1,1 @@\n+a\n", "content run.sh "}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
