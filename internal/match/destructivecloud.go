@@ -194,7 +194,7 @@ var keepsVerbs = wordSet("make gmake npm yarn pnpm bun just task rake rails nx t
 // loses looks for a subcommand that says that it deletes: server delete,
 // sites:delete, delete-stack.
 func (d *destruction) loses(name string, args []string) bool {
-	if d.now.how != does || d.now.said || d.now.suffix || keepsVerbs.has(name) || inert.has(name) || builders.has(name) || isLanguage(name) || isKnown(name) || strings.HasPrefix(d.now.words[0], ".") {
+	if d.now.how != does || d.now.said || d.now.suffix || keepsVerbs.has(name) || isLanguage(name) || isKnown(name) || strings.HasPrefix(d.now.words[0], ".") {
 		return false
 	}
 	plains := 0
