@@ -2,8 +2,10 @@ package dialect
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -80,9 +82,15 @@ func isJSONLike(stdout []byte) bool {
 	return false
 }
 
+// colours are what a terminal takes for colours and the like.
+var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;:?]*[A-Za-z]") })
+
 // isRefusingText reports whether a plain text says no. Where text is context it
 // may speak of refusals: only a text that is nothing but one counts.
 func isRefusingText(stdout []byte, means hook.PlainText) bool {
+	if bytes.IndexByte(stdout, '\x1b') >= 0 {
+		stdout = colours().ReplaceAll(stdout, nil)
+	}
 	text := unwrap(stdout)
 	switch {
 	case means == hook.PlainResult:

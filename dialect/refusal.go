@@ -38,8 +38,9 @@ var openingWords = setOf(
 var (
 	decidingKeys = setOf("decision", "permission", "behavior", "behaviour", "action", "verdict", "judgment", "judgement",
 		"approval", "authorization", "ruling", "answer", "determination")
-	stateKeys = setOf("status", "result", "outcome", "response", "state", "conclusion", "disposition", "effect", "reply", "access")
-	kindKeys  = setOf("type", "kind", "code", "error", "event", "message", "msg", "text", "label", "category", "severity", "level")
+	stateKeys = setOf("status", "result", "outcome", "response", "state", "conclusion", "disposition", "effect", "reply", "access",
+		"resolution", "recommendation")
+	kindKeys = setOf("type", "kind", "code", "error", "event", "message", "msg", "text", "label", "category", "severity", "level")
 )
 
 // consentKeys refuse where they are false, refusalKeys where they are true, or
@@ -47,10 +48,11 @@ var (
 var (
 	consentKeys = setOf("allow", "allowed", "approve", "approved", "permit", "permitted", "proceed", "continue", "ok", "okay",
 		"success", "successful", "accept", "accepted", "authorized", "authorised", "granted", "grant", "pass", "passed",
-		"valid", "safe", "consent", "run", "execute", "permission", "approval", "decision", "verdict")
+		"valid", "safe", "compliant", "consent", "run", "execute", "permission", "approval", "decision", "verdict")
 	refusalKeys = setOf("block", "blocked", "deny", "denied", "reject", "rejected", "refuse", "refused", "forbid", "forbidden",
 		"disallow", "disallowed", "veto", "vetoed", "abort", "cancel", "stop", "halt", "prevent", "prohibit", "prohibited",
-		"disapprove", "disapproved", "unapproved", "unauthorized", "unsafe", "refusal", "denial", "rejection")
+		"disapprove", "disapproved", "unapproved", "unauthorized", "unsafe", "dangerous", "malicious",
+		"violation", "refusal", "denial", "rejection")
 	reasonKeys = setOf("reason", "message", "because", "why", "msg", "explanation")
 )
 

@@ -67,6 +67,8 @@ var clearRefusals = []string{
 	"verdict: [guard] Blocked: rm", "decision: guard: DENIED rm", "status: [guard] Blocked: rm", "message: guard: DENIED rm", "error: [guard] BLOCKED rm",
 	"DENY rm -rf /", "Rejected! rm", "Blocked by policy", "denied because it deletes", "❌ Blocked: rm", "[guard] BLOCKED rm", "guard: DENIED rm -rf",
 	"[guard] Blocked: rm", "Denied: no rm here", "Command blocked: rm", "Tool call denied.", "This command is forbidden.", "**BLOCKED** rm", "REJECTED",
+	"\x1b[1;31mBLOCK\x1b[0m", "\x1b[31mBlocked: rm\x1b[m", "checking rm\nDENY", "loaded 3 rules\nverdict below\nBlocked.\n",
+	`{"resolution":"deny"}`, `{"recommendation":"block"}`, `{"is_dangerous":true}`, `{"violation":"deletes /"}`, `{"compliant":false}`, `{"malicious":true}`,
 }
 
 // ordinaryAnswers are answers and texts that refuse nothing.
@@ -89,6 +91,7 @@ var ordinaryAnswers = []string{
 	"The command was not blocked.", "No rule denied it", "refusing nothing", "I looked for blocked domains: 3 found", "warning: deny rules are empty",
 	"all good", "stop hook ran", "continue", "yes", "true", "100%", "a: b: c", "2026-01-01 12:00:00 INFO allowed Bash(ls)",
 	`checked {"ok":true}`, "[x] deny list reviewed", "is: deny", "to be: block", "should=deny", `{"is":"deny"}`, `{"should":true}`,
+	"\x1b[32mok\x1b[0m", "deny\nlist loaded\nok", `{"violation":false}`, `{"violations":0}`, `{"dangerous":"no"}`,
 }
 
 func TestAClearNoIsNeverASuccess(t *testing.T) {

@@ -138,7 +138,7 @@ func textSaysNo(text []byte) bool {
 	if len(text) <= 64 && (refusingWords[phrase(string(text))] || refusingFlags[phrase(string(text))]) {
 		return true
 	}
-	return opensRefusing(firstLine(text)) || pairSaysNo(text)
+	return opensRefusing(firstLine(text)) || openingWords[phrase(lastLine(text))] || pairSaysNo(text)
 }
 
 // refusingFlags are texts that refuse where they are all that is said.

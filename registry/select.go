@@ -184,6 +184,9 @@ func (r *Registry) consider(e *entry, in hook.Input, call *match.Call, also []*m
 	s := r.status(e, from)
 	if s.state != hook.StateReady {
 		p.cannot(s)
+		if s.state == hook.StateInvalid && e.noRule != nil {
+			p.why = "if"
+		}
 		return p
 	}
 	p.seal, p.unbound = s.approval.Seal, s.approval.Unbound()
