@@ -155,7 +155,8 @@ func (j *Journal) Check(ctx context.Context) error {
 	if said != "ok" {
 		return fmt.Errorf("%w: %s: %s", ErrDamaged, filepath.Join(j.dir, dataName), said)
 	}
-	return nil
+	_, err := j.Stats(ctx, "", time.Time{}) // reads what quick_check cannot judge
+	return err
 }
 
 // Damaged reports whether an error says that the file is no good database. One

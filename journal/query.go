@@ -68,7 +68,7 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	query := `SELECT r.seq, d.run, r.at_us, d.event, d.tool, d.agent, d.session, r.body FROM result r JOIN dispatch d ON d.seq = r.dispatch`
+	query := `SELECT r.seq, d.run, r.at_us, d.event, d.tool, d.agent, d.session, r.hook, r.body FROM result r JOIN dispatch d ON d.seq = r.dispatch`
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
@@ -82,11 +82,12 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 		var l Line
 		var at int64
 		var body []byte
-		if err := rows.Scan(&l.Seq, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &body); err != nil {
+		var id string
+		if err := rows.Scan(&l.Seq, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &id, &body); err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(body, &l.Result); err != nil {
-			return nil, fmt.Errorf("line %d of the journal: %w", l.Seq, err)
+		if err := json.Unmarshal(body, &l.Result); err != nil { // the others can be read
+			l.Result = Result{Hook: id, Reason: fmt.Sprintf("line %d of the journal is damaged: %v", l.Seq, err)}
 		}
 		l.Hook, l.Time = l.Result.Hook, time.UnixMicro(at).UTC()
 		lines = append(lines, l)

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,5 +114,43 @@ func TestIngesterWaitsForAnother(t *testing.T) {
 	keep(t, dir, journal.Options{}, record("r2", time.Now()))
 	if n, err := j.Ingest(t.Context()); err != nil || n != 0 {
 		t.Errorf("moved %d lines: %v", n, err)
+	}
+}
+
+// Bytes that SQLite cannot judge: a line says so, and counts set the journal aside.
+func TestDamagedBytesAreTold(t *testing.T) {
+	dir := t.TempDir()
+	keep(t, dir, journal.Options{}, record("r1", time.Now()), failure("r2", time.Now()))
+	j := ingest(t, dir, journal.Options{})
+	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`UPDATE result SET body = x'7b7b' WHERE hook = 'user/guard'`); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := j.Log(t.Context(), journal.Filter{})
+	if err != nil || len(lines) != 2 {
+		t.Fatalf("%+v, %v", lines, err)
+	}
+	for _, l := range lines {
+		if damaged := strings.Contains(l.Reason, "is damaged"); damaged != (l.Hook == "user/guard") {
+			t.Errorf("%+v", l)
+		}
+	}
+	if err := j.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, counts := range []string{"05", "0561", "ffffffffffffffffffff", "0000000a", "000000010101ff"} {
+		if _, err := db.Exec(`UPDATE tally SET counts = x'` + counts + `'`); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.Stats(t.Context(), "", time.Time{}); !journal.Damaged(err) {
+			t.Errorf("stats of %s: %v", counts, err)
+		}
+		if err := j.Check(t.Context()); !journal.Damaged(err) {
+			t.Errorf("check of %s: %v", counts, err)
+		}
 	}
 }

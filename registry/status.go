@@ -45,7 +45,7 @@ func (r *Registry) paused(e *entry) string {
 	if e.hook.Scope == hook.ScopeManaged || inProcess(e.hook) {
 		return ""
 	}
-	p, off := r.pauses.Of(e.hook.ID)
+	p, off := r.pauses.Of(e.hook.ID, e.hook.Source.Path)
 	if !off {
 		return ""
 	}

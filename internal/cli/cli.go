@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -196,7 +197,13 @@ func commandNames(cmd *cobra.Command) []string {
 
 // open loads the registry that the flags describe.
 func (a *app) open(ctx context.Context) (*registry.Registry, error) {
+	return a.openIn(ctx, a.opts.Workspace)
+}
+
+// openIn is open for another workspace.
+func (a *app) openIn(ctx context.Context, workspace string) (*registry.Registry, error) {
 	opts := a.opts
+	opts.Workspace = workspace
 	opts.Guards = daemon.Guards(os.Environ())
 	return tenterhook.Open(ctx, opts)
 }
@@ -224,11 +231,19 @@ func (e *located) Error() string {
 	return e.message + "; " + e.hint
 }
 
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.Out)
+func (a *app) printJSON(v any) error { return a.encode(v, "  ") }
+
+// encode prints a value as JSON that drives no terminal.
+func (a *app) encode(v any, indent string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.Out.Write(printableJSON(b.Bytes()))
+	return err
 }
 
 // printJSONOf prints a JSON object with the project's root in it.
@@ -252,13 +267,6 @@ func (a *app) printRoot(root string) {
 	}
 }
 
-// printLine prints a value as JSON in one line.
-func (a *app) printLine(v any) error {
-	enc := json.NewEncoder(a.Out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
 // printDiagnostics tells a person what loading found.
 func (a *app) printDiagnostics(ds []hook.Diagnostic) {
 	style := a.styleOf(a.Err)
@@ -268,11 +276,7 @@ func (a *app) printDiagnostics(ds []hook.Diagnostic) {
 }
 
 // printJSONLine prints a value on one line, for output that comes piece by piece.
-func (a *app) printJSONLine(v any) error {
-	enc := json.NewEncoder(a.Out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
+func (a *app) printJSONLine(v any) error { return a.encode(v, "") }
 
 func orEmpty[T any](list []T) []T {
 	if list == nil {

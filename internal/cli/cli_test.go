@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -106,6 +109,38 @@ func TestS1TextFromHooksCannotDriveATerminal(t *testing.T) {
 	} {
 		if got := printable(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Whoever writes to the journal writes nothing to the terminal of who reads it, in
+// any field, as text or as JSON.
+func TestNothingInTheJournalDrivesATerminal(t *testing.T) {
+	dir := hermetic(t)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	const evil = "x\x1b]0;t\x07\u009b2J\u202e\u200b\U000e0041\x7f"
+	entry := map[string]any{"run": "run1" + evil, "time": "2099-01-02T03:04:05Z", "agent": evil, "session": evil, "workspace": evil, "cwd": evil, "event": evil, "tool": evil, "verdict": "deny",
+		"reason": evil, "error": evil, "omitted": evil, "elapsed_ms": 1, "payload": map[string]string{"hook_event_name": evil},
+		"results": []any{map[string]any{"hook": "user/" + evil, "kind": evil, "source": evil + ":1", "status": evil, "verdict": "deny", "failure": evil, "reason": evil, "hint": evil, "elapsed_ms": 1, "stderr": evil}}}
+	line, err := json.Marshal(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journalDir := filepath.Join(dir, "state", "tenterhook", "journal")
+	if err := errors.Join(os.MkdirAll(journalDir, 0o700), os.WriteFile(filepath.Join(journalDir, "spool"), fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(line), line), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"log"}, {"log", "--json"}, {"show", "run1"}, {"show", "run1", "--json"}, {"stats"}, {"stats", "--json"}, {"replay", "run1"}, {"replay", "run1", "--json"},
+		{"show", "user/" + evil}, {"show", "user/" + evil, "--json"}, {"doctor"}, {"doctor", "--json"}, {"test", "--record", "run1", "user/" + evil}} {
+		_, out, errs := call(t, args...)
+		if strings.ContainsFunc(out+errs, func(r rune) bool { return hostile(r) }) {
+			t.Errorf("%q prints %q%q", args, out, errs)
+		}
+		if args[0] == "log" && !strings.Contains(out, "run1") {
+			t.Errorf("%q prints %q%q", args, out, errs)
+		}
+		if slices.Contains(args, "--json") && !json.Valid([]byte(out)) {
+			t.Errorf("%q prints no JSON: %q", args, out)
 		}
 	}
 }

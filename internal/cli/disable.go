@@ -16,8 +16,8 @@ func (a *app) disableCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "disable ID",
 		Short: "Switch a hook off, for a time or until it is enabled",
-		Long: "The hook is skipped in every agent of this user, and list, why and run say so. It comes\n" +
-			"back by itself after --for, or with 'tenterhook enable'. A managed hook cannot be disabled.",
+		Long: "The hook is skipped in every agent of this user, and list, why and run say so. Hooks of\n" +
+			"other projects that have its ID run on. It comes back by itself after --for, or with 'tenterhook enable'. A managed hook cannot be disabled.",
 		Example:           "  tenterhook disable user/guard --for 1h --reason 'moving the build folder'\n  tenterhook disable user/guard",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeHooks(everyHook),
@@ -43,10 +43,11 @@ func (a *app) disableCommand() *cobra.Command {
 
 // disable switches a hook off; length 0 = until it is enabled.
 func (a *app) disable(cmd *cobra.Command, id string, length time.Duration, reason string) (pause.Pause, error) {
-	if err := a.disableable(cmd, id); err != nil {
+	h, err := a.disableable(cmd, id)
+	if err != nil {
 		return pause.Pause{}, err
 	}
-	p := pause.Pause{Hook: id, Since: time.Now().Truncate(time.Second), Reason: reason}
+	p := pause.Pause{Hook: id, Source: sourceOfPause(h), Since: time.Now().Truncate(time.Second), Reason: reason}
 	if length > 0 {
 		p.Until = time.Now().Add(length)
 	}
@@ -54,12 +55,22 @@ func (a *app) disable(cmd *cobra.Command, id string, length time.Duration, reaso
 }
 
 // disableable fails for a hook that is not there, or that nobody disables.
-func (a *app) disableable(cmd *cobra.Command, id string) error {
+func (a *app) disableable(cmd *cobra.Command, id string) (*hook.Hook, error) {
 	h, err := a.loaded(cmd, id)
 	if err == nil && h.Scope == hook.ScopeManaged {
 		err = &located{code: "managed", message: id + " is managed, and cannot be disabled", hint: "ask whoever manages this machine"}
 	}
-	return err
+	return h, err
+}
+
+// sourceOfPause is the file that declares a hook whose ID another project's hook,
+// or one of another folder, may have as well.
+func sourceOfPause(h *hook.Hook) string {
+	switch h.Scope {
+	case hook.ScopeProject, hook.ScopeLocal, hook.ScopeDir:
+		return h.Source.Path
+	}
+	return ""
 }
 
 // loaded is the hook of an ID. It fails for one that is not there.
@@ -70,11 +81,18 @@ func (a *app) loaded(cmd *cobra.Command, id string) (*hook.Hook, error) {
 	}
 	defer reg.Close()
 	var ids []string
+	var overridden *hook.Hook
 	for _, l := range reg.List() {
-		if l.Hook.ID == id {
+		switch {
+		case l.Hook.ID == id && l.State == hook.StateShadowed:
+			overridden = l.Hook
+		case l.Hook.ID == id:
 			return l.Hook, nil
 		}
 		ids = append(ids, l.Hook.ID)
+	}
+	if overridden != nil {
+		return overridden, nil
 	}
 	e := &located{code: "unknown_hook", message: "there is no hook " + id, hint: "'tenterhook list' lists them"}
 	if near := hook.Nearest(id, ids); near != "" {
@@ -85,14 +103,19 @@ func (a *app) loaded(cmd *cobra.Command, id string) (*hook.Hook, error) {
 
 func (a *app) enableCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "enable ID",
-		Short:             "Switch a disabled hook on again",
-		Long:              "Ends what 'tenterhook disable' began. A hook that its own file or the settings switch off stays off.",
+		Use:   "enable ID",
+		Short: "Switch a disabled hook on again",
+		Long: "Ends what 'tenterhook disable' began. A hook that its own file or the settings switch off stays off.\n" +
+			"A project's hook is switched on in that project, and where no such hook is loaded in all of them.",
 		Example:           "  tenterhook enable user/guard",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeHooks(everyHook),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			was, err := pause.Open(a.stateDir()).Remove(args[0])
+			source := ""
+			if h, err := a.loaded(cmd, args[0]); err == nil { // else of wherever it was
+				source = h.Source.Path
+			}
+			was, err := pause.Open(a.stateDir()).Remove(args[0], source)
 			if err != nil {
 				return err
 			}

@@ -232,15 +232,12 @@ func (a *app) printLines(lines []journal.Line, whole bool) error {
 	style := a.styleOf(a.Out)
 	rows := make([][]string, len(lines))
 	for i, l := range lines {
-		status := style.status(l.Status)
-		if l.Failure != "" {
-			status += " (" + string(l.Failure) + ")"
-		}
+		status := style.failed(l.Status, l.Failure)
 		event := string(l.Event)
 		if l.Tool != "" {
 			event += " " + l.Tool
 		}
-		rows[i] = []string{l.Time.Local().Format("01-02 15:04:05"), l.Run, status, oneLine(l.Hook), l.Verdict.String(), oneLine(event),
+		rows[i] = []string{l.Time.Local().Format("01-02 15:04:05"), oneLine(l.Run), status, oneLine(l.Hook), l.Verdict.String(), oneLine(event),
 			fmt.Sprintf("%.1f ms", l.ElapsedMS), oneLine(l.Reason)}
 	}
 	if whole {

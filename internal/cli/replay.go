@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +40,8 @@ func (a *app) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay RUN…",
 		Short: "Ask today's hooks about recorded events, and show what they decide differently",
-		Long: "Fires the events of recorded runs again. Nothing but the hooks runs: no tool, no agent.\n" +
+		Long: "Fires the events of recorded runs again, each at the hooks of its own project, or all at those\n" +
+			"of --workspace. Nothing but the hooks runs: no tool, no agent.\n" +
 			"Hooks run for real, so one that writes, sends or counts does so again. The exit code is 1 if a decision changed.",
 		Example: "  tenterhook replay dn3ga4f0\n  tenterhook replay --since 7d --hook user/guard",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +58,7 @@ func (a *app) replayCommand() *cobra.Command {
 						return err
 					}
 				}
-				return a.replay(cmd.Context(), j, args)
+				return a.replay(cmd, j, args)
 			})
 		},
 	}
@@ -64,19 +67,19 @@ func (a *app) replayCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) replay(ctx context.Context, j *journal.Journal, runs []string) error {
-	reg, err := a.open(ctx)
-	if err != nil {
-		return err
+func (a *app) replay(cmd *cobra.Command, j *journal.Journal, runs []string) error {
+	p := &replayer{app: a, ctx: cmd.Context(), open: make(map[string]*registry.Registry)}
+	if cmd.Flags().Changed("workspace") {
+		p.only = a.opts.Workspace
 	}
-	defer reg.Close()
+	defer p.close()
 	changed, asked := 0, 0
 	for i, run := range runs {
-		e, err := j.Run(ctx, run)
+		e, err := j.Run(p.ctx, run)
 		if err != nil {
 			return err
 		}
-		r, err := ask(ctx, reg, e)
+		r, err := p.ask(e)
 		if err != nil {
 			return err
 		}
@@ -104,8 +107,37 @@ func (a *app) replay(ctx context.Context, j *journal.Journal, runs []string) err
 	return nil
 }
 
+// replayer fires events of runs again, each at the hooks of its own workspace.
+type replayer struct {
+	*app
+	ctx  context.Context
+	only string // the workspace of all of them; "" = each has its own
+	open map[string]*registry.Registry
+}
+
+func (p *replayer) close() {
+	for _, reg := range p.open {
+		_ = reg.Close()
+	}
+}
+
+// registry loads the hooks of a run's workspace, or says why it cannot.
+func (p *replayer) registry(e *journal.Entry) (reg *registry.Registry, why string, err error) {
+	root := cmp.Or(p.only, e.Workspace, p.opts.Workspace)
+	if reg = p.open[root]; reg != nil {
+		return reg, "", nil
+	}
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		return nil, "its project is gone: " + root, nil
+	}
+	if reg, err = p.openIn(p.ctx, root); err == nil {
+		p.open[root] = reg
+	}
+	return reg, "", err
+}
+
 // ask fires the event of a run again.
-func ask(ctx context.Context, reg *registry.Registry, e *journal.Entry) (*replayed, error) {
+func (p *replayer) ask(e *journal.Entry) (*replayed, error) {
 	r := &replayed{Run: e.Run, Before: decision{e.Verdict, e.Reason}, Changes: []change{}}
 	if e.Payload == nil {
 		r.Why = "its event was not recorded"
@@ -118,8 +150,13 @@ func ask(ctx context.Context, reg *registry.Registry, e *journal.Entry) (*replay
 	if err != nil {
 		return nil, fmt.Errorf("the event of run %s: %w", e.Run, err)
 	}
+	reg, why, err := p.registry(e)
+	if err != nil || why != "" {
+		r.Why = why
+		return r, err
+	}
 	reg.ResetBreakers("") // each run is asked as if no other was before it
-	out, err := reg.Dispatch(ctx, in)
+	out, err := reg.Dispatch(p.ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -160,12 +197,12 @@ func (a *app) printReplayed(r *replayed) {
 	style := a.styleOf(a.Out)
 	switch {
 	case r.Why != "":
-		fmt.Fprintf(a.Out, "%s  %s\n", r.Run, style.dim("cannot be replayed: "+oneLine(r.Why)))
+		fmt.Fprintf(a.Out, "%s  %s\n", oneLine(r.Run), style.dim("cannot be replayed: "+oneLine(r.Why)))
 		return
 	case r.Before.Verdict == r.Now.Verdict:
-		fmt.Fprintf(a.Out, "%s  %s, as before\n", r.Run, style.verdict(r.Now.Verdict))
+		fmt.Fprintf(a.Out, "%s  %s, as before\n", oneLine(r.Run), style.verdict(r.Now.Verdict))
 	default:
-		fmt.Fprintf(a.Out, "%s  %s, was %s: %s\n", r.Run, style.verdict(r.Now.Verdict), r.Before.Verdict, oneLine(r.Now.Reason))
+		fmt.Fprintf(a.Out, "%s  %s, was %s: %s\n", oneLine(r.Run), style.verdict(r.Now.Verdict), r.Before.Verdict, oneLine(r.Now.Reason))
 	}
 	for _, c := range r.Changes {
 		was, now := c.Before, c.Now
@@ -175,6 +212,6 @@ func (a *app) printReplayed(r *replayed) {
 		if now == "" {
 			now = "not there"
 		}
-		fmt.Fprintf(a.Out, "  %s: %s, was %s\n", oneLine(c.Hook), now, was)
+		fmt.Fprintf(a.Out, "  %s: %s, was %s\n", oneLine(c.Hook), oneLine(now), oneLine(was))
 	}
 }

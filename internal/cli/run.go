@@ -112,10 +112,7 @@ func (a *app) printOutcome(out *hook.Outcome) {
 		rows := make([][]string, len(out.Results))
 		for i := range out.Results {
 			r := &out.Results[i]
-			status := style.status(r.Status)
-			if r.Failure != "" {
-				status += " (" + string(r.Failure) + ")"
-			}
+			status := style.failed(r.Status, r.Failure)
 			why := oneLine(r.Reason)
 			if r.Hint != "" {
 				why += style.dim("; " + oneLine(r.Hint))

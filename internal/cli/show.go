@@ -76,7 +76,7 @@ func (a *app) printRun(e *journal.Entry) {
 		a.printResult(style, &r, longest)
 	}
 	if e.Payload != nil {
-		fmt.Fprintln(a.Out, style.dim("\n'tenterhook replay "+e.Run+"' asks today's hooks"))
+		fmt.Fprintln(a.Out, style.dim("\n'tenterhook replay "+oneLine(e.Run)+"' asks today's hooks"))
 	}
 }
 
@@ -85,10 +85,7 @@ const barWidth = 24
 
 func (a *app) printResult(style style, r *journal.Result, longest float64) {
 	bar := strings.Repeat("█", max(1, int(r.ElapsedMS/max(longest, 0.001)*barWidth)))
-	status := style.status(r.Status)
-	if r.Failure != "" {
-		status += " (" + string(r.Failure) + ")"
-	}
+	status := style.failed(r.Status, r.Failure)
 	if r.Background {
 		status += " in the background"
 	}

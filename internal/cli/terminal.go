@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -31,6 +34,27 @@ func printable(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// printableJSON escapes in JSON what printable escapes in text. It means the same
+// as before: outside of its strings JSON has none of that.
+func printableJSON(data []byte) []byte {
+	if bytes.IndexFunc(data, hostile) < 0 {
+		return data
+	}
+	var safe []byte
+	for _, r := range string(data) {
+		switch {
+		case !hostile(r):
+			safe = utf8.AppendRune(safe, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			safe = fmt.Appendf(safe, `\u%04x\u%04x`, high, low)
+		default:
+			safe = fmt.Appendf(safe, `\u%04x`, r)
+		}
+	}
+	return safe
 }
 
 func hostile(r rune) bool {
@@ -121,5 +145,13 @@ func (s style) status(v hook.Status) string {
 	case hook.StatusBlocked, hook.StatusFailed:
 		return s.red(string(v))
 	}
-	return s.yellow(string(v))
+	return s.yellow(oneLine(string(v)))
+}
+
+// failed is a status with how it failed.
+func (s style) failed(v hook.Status, f hook.Failure) string {
+	if f == "" {
+		return s.status(v)
+	}
+	return s.status(v) + " (" + oneLine(string(f)) + ")"
 }

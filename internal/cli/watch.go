@@ -41,7 +41,7 @@ func (a *app) watchCommand() *cobra.Command {
 
 func (a *app) printReload(c *registry.Reloaded) {
 	if a.json {
-		_ = a.printLine(map[string]any{"states": orEmpty(c.States), "added": orEmpty(c.Added), "removed": orEmpty(c.Removed), "changed": orEmpty(c.Changed),
+		_ = a.printJSONLine(map[string]any{"states": orEmpty(c.States), "added": orEmpty(c.Added), "removed": orEmpty(c.Removed), "changed": orEmpty(c.Changed),
 			"kept": orEmpty(c.Kept), "settings": c.Settings, "diagnostics": orEmpty[hook.Diagnostic](c.Diagnostics)})
 		return
 	}

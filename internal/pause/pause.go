@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,8 @@ import (
 
 // Pause is a hook that is switched off.
 type Pause struct {
-	Hook   string    `json:"hook"` // its ID
+	Hook   string    `json:"hook"`             // its ID
+	Source string    `json:"source,omitempty"` // the file that declares it; "" = any hook of that ID
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until,omitzero"` // zero = until it is switched on
 	Reason string    `json:"reason,omitempty"`
@@ -48,6 +50,12 @@ const fileName = "disabled.json"
 // lookEvery is how long a list that was read counts without another look.
 const lookEvery = time.Second
 
+// key is what a pause is kept by: a project's hook may have an ID that another
+// project's has.
+type key struct{ hook, source string }
+
+func (p *Pause) key() key { return key{p.Hook, p.Source} }
+
 // List is the list of a state directory. It is safe for concurrent use, by
 // several processes too.
 type List struct {
@@ -56,24 +64,46 @@ type List struct {
 	mu     sync.Mutex // guards all below
 	looked time.Time
 	stamp  fs.FileInfo // of the file that was read; nil = there was none
-	all    map[string]Pause
+	all    map[key]Pause
 	err    error
 }
 
 // Open returns the list of a state directory. It reads nothing yet.
 func Open(stateDir string) *List { return &List{path: filepath.Join(stateDir, fileName)} }
 
-// Of returns the pause of a hook that is in force now. Another process's change
-// counts within a second.
-func (l *List) Of(id string) (Pause, bool) {
+// Of returns the pause in force of a hook that a file declares. Another process's
+// change counts within a second.
+func (l *List) Of(id, source string) (Pause, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	if l.looked.IsZero() || now.Sub(l.looked) >= lookEvery {
 		l.look(now)
 	}
-	p, ok := l.all[id]
-	return p, ok && (p.Until.IsZero() || now.Before(p.Until))
+	if len(l.all) == 0 {
+		return Pause{}, false
+	}
+	for _, p := range l.all {
+		if p.Hook == id && p.inForce(now) && p.means(source) {
+			return p, true
+		}
+	}
+	return Pause{}, false
+}
+
+// means reports whether the pause is of the hook that a file declares.
+func (p *Pause) means(source string) bool {
+	return p.Source == "" || p.Source == source || p.Source == canonical(source)
+}
+
+func (p *Pause) inForce(now time.Time) bool { return p.Until.IsZero() || now.Before(p.Until) }
+
+// canonical is a file's path without links, if it is there.
+func canonical(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // Err says why the list cannot be relied on: then no hook is paused. nil = it
@@ -101,7 +131,7 @@ func (l *List) look(now time.Time) {
 }
 
 // read reads a list that nobody else could have written.
-func read(path string) (map[string]Pause, error) {
+func read(path string) (map[key]Pause, error) {
 	if err := trust.Owned(trust.OwnerOf(hook.ScopeUser), path); err != nil {
 		return nil, err
 	}
@@ -113,9 +143,9 @@ func read(path string) (map[string]Pause, error) {
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, fmt.Errorf("%s: %w; remove it, and disable hooks again", path, err)
 	}
-	all := make(map[string]Pause, len(list))
+	all := make(map[key]Pause, len(list))
 	for _, p := range list {
-		all[p.Hook] = p
+		all[p.key()] = p
 	}
 	return all, nil
 }
@@ -128,35 +158,41 @@ func (l *List) All() ([]Pause, error) {
 	return inForce(l.all), l.err
 }
 
-func inForce(all map[string]Pause) []Pause {
+func inForce(all map[key]Pause) []Pause {
 	var list []Pause
 	for _, p := range all {
-		if p.Until.IsZero() || time.Now().Before(p.Until) {
+		if p.inForce(time.Now()) {
 			list = append(list, p)
 		}
 	}
-	slices.SortFunc(list, func(a, b Pause) int { return cmp.Compare(a.Hook, b.Hook) })
+	slices.SortFunc(list, func(a, b Pause) int { return cmp.Or(cmp.Compare(a.Hook, b.Hook), cmp.Compare(a.Source, b.Source)) })
 	return list
 }
 
 // Set switches a hook off, in place of an earlier pause of it.
 func (l *List) Set(p Pause) error {
-	return l.change(func(all map[string]Pause) { all[p.Hook] = p })
+	if p.Source != "" {
+		p.Source = canonical(p.Source)
+	}
+	return l.change(func(all map[key]Pause) { all[p.key()] = p })
 }
 
-// Remove switches a hook on. It reports whether it was off.
-func (l *List) Remove(id string) (was bool, err error) {
-	err = l.change(func(all map[string]Pause) {
-		var p Pause
-		p, was = all[id]
-		was = was && (p.Until.IsZero() || time.Now().Before(p.Until))
-		delete(all, id)
+// Remove switches a hook on that a file declares; source "" = each hook of that ID.
+// It reports whether one was off.
+func (l *List) Remove(id, source string) (was bool, err error) {
+	err = l.change(func(all map[key]Pause) {
+		for k, p := range all {
+			if p.Hook == id && (source == "" || p.means(source)) {
+				was = was || p.inForce(time.Now())
+				delete(all, k)
+			}
+		}
 	})
 	return was, err
 }
 
 // change replaces the file, under a lock. Pauses that are over go.
-func (l *List) change(edit func(map[string]Pause)) (err error) {
+func (l *List) change(edit func(map[key]Pause)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}
@@ -170,9 +206,9 @@ func (l *List) change(edit func(map[string]Pause)) (err error) {
 	if l.look(time.Now()); l.err != nil {
 		return l.err
 	}
-	all := make(map[string]Pause, len(l.all)+1)
-	for id, p := range l.all {
-		all[id] = p
+	all := maps.Clone(l.all)
+	if all == nil {
+		all = make(map[key]Pause)
 	}
 	edit(all)
 	data, err := json.MarshalIndent(inForce(all), "", "  ")

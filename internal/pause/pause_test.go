@@ -16,14 +16,14 @@ func TestPauseEndsByItself(t *testing.T) {
 		if err := l.Set(pause.Pause{Hook: "user/guard", Since: time.Now(), Until: time.Now().Add(time.Hour), Reason: "migration"}); err != nil {
 			t.Fatal(err)
 		}
-		if p, off := l.Of("user/guard"); !off || p.Reason != "migration" {
+		if p, off := l.Of("user/guard", "/h/HOOK.md"); !off || p.Reason != "migration" {
 			t.Errorf("got %+v, %v", p, off)
 		}
-		if _, off := l.Of("user/other"); off {
+		if _, off := l.Of("user/other", "/h/HOOK.md"); off {
 			t.Error("another hook is off")
 		}
 		time.Sleep(time.Hour)
-		if _, off := l.Of("user/guard"); off {
+		if _, off := l.Of("user/guard", "/h/HOOK.md"); off {
 			t.Error("it is off after its end")
 		}
 		if all, err := l.All(); len(all) != 0 || err != nil {
@@ -35,24 +35,24 @@ func TestPauseEndsByItself(t *testing.T) {
 func TestPauseOfAnotherProcessCounts(t *testing.T) {
 	dir := t.TempDir()
 	ours, theirs := pause.Open(dir), pause.Open(dir)
-	if _, off := ours.Of("user/guard"); off {
+	if _, off := ours.Of("user/guard", "/h/HOOK.md"); off {
 		t.Fatal("off before anything was paused")
 	}
 	if err := theirs.Set(pause.Pause{Hook: "user/guard"}); err != nil {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if _, off := ours.Of("user/guard"); off {
+		if _, off := ours.Of("user/guard", "/h/HOOK.md"); off {
 			break
 		}
 		if time.Now().After(end) {
 			t.Fatal("it is still on")
 		}
 	}
-	if was, err := theirs.Remove("user/guard"); !was || err != nil {
+	if was, err := theirs.Remove("user/guard", "/h/HOOK.md"); !was || err != nil {
 		t.Errorf("removed %v, %v", was, err)
 	}
-	if was, err := theirs.Remove("user/guard"); was || err != nil {
+	if was, err := theirs.Remove("user/guard", "/h/HOOK.md"); was || err != nil {
 		t.Errorf("removed twice: %v, %v", was, err)
 	}
 }
@@ -71,11 +71,50 @@ func TestListThatCannotBeReliedOnPausesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := pause.Open(dir)
-		if _, off := l.Of("user/guard"); off || l.Err() == nil {
+		if _, off := l.Of("user/guard", "/h/HOOK.md"); off || l.Err() == nil {
 			t.Errorf("%s: off %v, %v", name, off, l.Err())
 		}
 		if err := l.Set(pause.Pause{Hook: "user/other"}); err == nil {
 			t.Errorf("%s: it was changed", name)
 		}
+	}
+}
+
+// Two projects may have a hook of one name. A link to a project is that project.
+func TestPauseIsOfTheHookThatItsFileDeclares(t *testing.T) {
+	dir := t.TempDir()
+	one, two, link := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "link")
+	for _, d := range []string{one, two} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d, "HOOK.md"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(one, link); err != nil {
+		t.Skip(err)
+	}
+	l := pause.Open(dir)
+	is := func(source string) bool {
+		_, off := l.Of("project/guard", filepath.Join(source, "HOOK.md"))
+		return off
+	}
+	for _, source := range []string{one, link} {
+		if err := l.Set(pause.Pause{Hook: "project/guard", Source: filepath.Join(source, "HOOK.md")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := l.All(); len(all) != 1 || err != nil {
+		t.Errorf("got %v, %v", all, err)
+	}
+	if !is(one) || !is(link) || is(two) {
+		t.Errorf("off: one %v, its link %v, two %v", is(one), is(link), is(two))
+	}
+	if was, err := l.Remove("project/guard", filepath.Join(two, "HOOK.md")); was || err != nil {
+		t.Errorf("removed %v, %v", was, err)
+	}
+	if was, err := l.Remove("project/guard", filepath.Join(link, "HOOK.md")); !was || err != nil || is(one) {
+		t.Errorf("removed %v, %v", was, err)
 	}
 }

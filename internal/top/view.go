@@ -321,22 +321,22 @@ func (m *model) liveRows(width int) (string, []string) {
 	}
 	var rows []string
 	for _, l := range m.state.shownLines(m.filter) {
-		rows = append(rows, row(l.Time.Local().Format("15:04:05"), result(&l), m.Text(l.Hook), m.Text(strings.TrimSpace(string(l.Event)+" "+l.Tool)), m.Text(l.Agent), millis(l.ElapsedMS)))
+		rows = append(rows, row(l.Time.Local().Format("15:04:05"), m.result(&l), m.Text(l.Hook), m.Text(strings.TrimSpace(string(l.Event)+" "+l.Tool)), m.Text(l.Agent), millis(l.ElapsedMS)))
 	}
 	return row("TIME", "RESULT", "HOOK", "EVENT", "AGENT", "TOOK"), rows
 }
 
 // result is a line's verdict, or how it failed.
-func result(l *journal.Line) string {
+func (m *model) result(l *journal.Line) string {
 	switch {
 	case l.Failure != "":
-		return paint("31", string(l.Failure))
+		return paint("31", m.Text(string(l.Failure)))
 	case l.Status == hook.StatusSkipped:
 		return paint("2", "skipped")
 	case l.Verdict == hook.Deny:
 		return paint("33", "deny")
 	case l.Verdict == hook.NoOpinion:
-		return paint("2", string(l.Status))
+		return paint("2", m.Text(string(l.Status)))
 	}
 	return l.Verdict.String()
 }
