@@ -56,8 +56,9 @@ func contained(policy sandbox.Policy, args ...string) process.Spec {
 }
 
 // attacked is what the attacker said, by attack.
-func attacked(t *testing.T, policy sandbox.Policy, target any) map[string]string {
+func attacked(t *testing.T, policy sandbox.Policy, target map[string]any) map[string]string {
 	t.Helper()
+	policy.Read = append(policy.Read, target["Own"].(string))
 	spec, err := json.Marshal(target)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func scene(t *testing.T) map[string]any {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	for _, name := range []string{"victim", "victim2", "victim3", "secrets/key"} {
+	for _, name := range []string{"victim", "victim2", "victim3", "readable", "secrets/key"} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -116,7 +117,13 @@ func scene(t *testing.T) map[string]any {
 	name := "tenterhook-scene-" + filepath.Base(home)
 	listen("unix", filepath.Join(home, "agent.sock"))
 	listen("unix", "@"+name)
+	packets, err := net.ListenPacket("unixgram", filepath.Join(home, "log.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { packets.Close() })
 	return map[string]any{
+		"Own": filepath.Join(home, "readable"), "Datagram": filepath.Join(home, "log.sock"),
 		"Outside": home, "Secret": filepath.Join(home, "secrets", "key"), "Unix": filepath.Join(home, "agent.sock"), "Name": name,
 		"TCP": listen("tcp", "127.0.0.1:0").(*net.TCPAddr).Port, "Other": listen("tcp", "127.0.0.1:0").(*net.TCPAddr).Port,
 		"UDP": udp.LocalAddr().(*net.UDPAddr).Port, "Host": os.Getpid(),
@@ -128,16 +135,16 @@ var stoppedBy = map[sandbox.Mode][]string{
 	sandbox.Reap: {"unix-abstract", "signal-host", "pidfd-signal-host", "pidfd-getfd", "ptrace-host", "read-host-memory", "host-mem", "host-descriptor"},
 	sandbox.ReadOnly: {"create-outside", "write-outside", "open-truncate", "truncate", "mkdir", "symlink", "mkfifo", "unlink",
 		"hardlink-in", "hardlink-secret", "rename-in", "rename-over", "write-shm", "write-tmp", "core-pattern", "exec-of-memfd-writes",
-		"unix-path", "packet", "io-uring", "host-environ", "host-oom-score", "host-limits", "host-affinity", "host-renice",
+		"unix-path", "datagram-pair-to-path", "raw-pair-to-path", "lease", "packet", "io-uring", "host-environ", "host-oom-score", "host-limits", "host-affinity", "host-renice",
 		"keyctl", "user-namespace", "clone3", "userfaultfd", "shared-memory"},
-	sandbox.Strict: {"chmod", "utimes", "setxattr", "chown", "read-secret", "secret-by-proc-root", "secret-by-symlink", "secret-by-handle",
+	sandbox.Strict: {"chmod", "utimes", "setxattr", "chown", "inode-flags", "times-of-descriptor", "read-secret", "secret-by-proc-root", "secret-by-symlink", "secret-by-handle",
 		"list-secrets", "tcp-connect", "tcp-other-port", "tcp6-connect", "mptcp-connect", "mptcp-other-port", "tcp-fastopen",
 		"fastopen-other-port", "udp-send", "tcp-bind", "tcp-listen", "netlink", "vsock"},
 }
 
 // mustWork are attacks that work uncontained for everybody: if one does not, the attacker is broken.
 var mustWork = []string{"create-outside", "write-outside", "truncate", "unlink", "rename-in", "chmod", "utimes", "write-tmp", "read-secret",
-	"secret-by-handle", "tcp-connect", "tcp-fastopen", "udp-send", "tcp-bind", "unix-path", "unix-abstract", "signal-host", "host-environ", "host-renice"}
+	"secret-by-handle", "tcp-connect", "tcp-fastopen", "udp-send", "tcp-bind", "unix-path", "datagram-pair-to-path", "raw-pair-to-path", "times-of-descriptor", "unix-abstract", "signal-host", "host-environ", "host-renice"}
 
 func TestEachModeStopsItsAttacks(t *testing.T) {
 	needSandbox(t)
@@ -171,6 +178,28 @@ func TestEachModeStopsItsAttacks(t *testing.T) {
 		}
 		if said["inherited-descriptors"] == "ok" {
 			t.Errorf("%s: it has descriptors of the host", mode)
+		}
+	}
+}
+
+// A descriptor signals its owner, which may be any process. The kernel has to judge that as a signal.
+func TestDescriptorsSignalNoProcessOutside(t *testing.T) {
+	needSandbox(t)
+	for _, mode := range sandbox.Modes() {
+		victim := exec.Command("sleep", "60")
+		if err := victim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := process.Run(t.Context(), contained(sandbox.Policy{Mode: mode}, "owner", strconv.Itoa(victim.Process.Pid))); err != nil || !res.OK() {
+			t.Fatal(err, res)
+		}
+		victim.Process.Signal(syscall.SIGTERM) // comes second, where the other came
+		var ended *exec.ExitError
+		if !errors.As(victim.Wait(), &ended) {
+			t.Fatal("it was not killed")
+		}
+		if signal, free := ended.Sys().(syscall.WaitStatus).Signal(), mode == sandbox.None; (signal == syscall.SIGUSR1) != free {
+			t.Errorf("%s: a process outside died of %v", mode, signal)
 		}
 	}
 }

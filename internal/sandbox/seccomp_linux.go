@@ -99,6 +99,15 @@ type filterKind struct {
 	serve, offline, ports bool
 }
 
+// refuseValues refuses a call with one of these values of an argument.
+func (c calls) refuseValues(arg, number uint32, values ...uint32) {
+	body := []unix.SockFilter{op(load, callArg+8*arg)}
+	for i, v := range values {
+		body = append(body, jump(equals, v, uint8(len(values)-i), 0))
+	}
+	c[number] = append(body, allow, refuse(unix.EPERM))
+}
+
 // filter is the deny list of a policy: it backs Landlock up. It must not be changed.
 func (p *Policy) filter() []unix.SockFilter {
 	kind := filterKind{p.Mode, p.Serve, p.offline(), len(p.Ports) > 0}
@@ -120,12 +129,17 @@ func (p *Policy) makeFilter() []unix.SockFilter {
 	// Limits and processors of other processes: the first argument must be 0, which is oneself.
 	c.refuseIf(0, jump(equals, 0, 1, 0), unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER,
 		unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM)
-	// Typing on the user's terminal.
-	c[unix.SYS_IOCTL] = []unix.SockFilter{op(load, callArg+8),
-		jump(equals, unix.TIOCSTI, 1, 0), jump(equals, tiocLinux, 0, 1), refuse(unix.EPERM), allow}
+	// A pair of datagram sockets sends to any path, and connects to any. The other kinds stay a pair.
+	c[unix.SYS_SOCKETPAIR] = []unix.SockFilter{op(load, callArg+8), op(mask, sockType),
+		jump(equals, unix.SOCK_STREAM, 2, 0), jump(equals, unix.SOCK_SEQPACKET, 1, 0), refuse(unix.EPERM), allow}
+	// A lease on a file that it may read keeps others from writing it.
+	c.refuseValues(1, unix.SYS_FCNTL, unix.F_SETLEASE, unix.F_NOTIFY)
+	typing := []uint32{unix.TIOCSTI, tiocLinux} // on the user's terminal
 	if p.Mode == Strict {
 		c.refuse(unix.EPERM, metadataCalls...)
+		typing = append(typing, inodeFlags...)
 	}
+	c.refuseValues(1, unix.SYS_IOCTL, typing...)
 	p.filterSockets(c)
 	program := []unix.SockFilter{op(load, callArch), jump(equals, auditArch, 1, 0), refuse(unix.ENOSYS), op(load, callNumber)}
 	program = append(program, otherABI...)
@@ -133,6 +147,10 @@ func (p *Policy) makeFilter() []unix.SockFilter {
 }
 
 const tiocLinux = 0x541c
+
+// inodeFlags are the ioctls that change what a file is to others: FS_IOC_SETFLAGS and FS_IOC_SETVERSION for both
+// sizes of a long, FS_IOC_FSSETXATTR, FS_IOC_SET_ENCRYPTION_POLICY, FS_IOC_ENABLE_VERITY and FAT_IOCTL_SET_ATTRIBUTES.
+var inodeFlags = []uint32{0x40086602, 0x40046602, 0x40087602, 0x40047602, 0x401c5820, 0x800c6613, 0x40806685, 0x40047211}
 
 // filterSockets narrows which sockets may be opened. socketpair stays: it reaches nobody else.
 func (p *Policy) filterSockets(c calls) {

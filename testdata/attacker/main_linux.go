@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -16,12 +17,16 @@ import (
 type target struct {
 	Outside string // a directory of the host with victim files
 	Secret  string // a file of the host
+	Own     string // one that it may read, under every mode
 	Unix    string // a listening unix socket of the host, by path
 	Name    string // the same, by abstract name
-	TCP     int    // a listening port of the host
-	Other   int    // another one
-	UDP     int
-	Host    int // its process
+
+	Datagram string // one that takes datagrams, by path
+
+	TCP   int // a listening port of the host
+	Other int // another one
+	UDP   int
+	Host  int // its process
 }
 
 // attack is one thing to try. Wanted ones must work under every mode.
@@ -45,6 +50,11 @@ func main() {
 	}
 	if len(os.Args) == 3 && os.Args[1] == "hopper" {
 		hopper(os.Args[2], time.Now().Add(5*time.Second))
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == "owner" {
+		pid, _ := strconv.Atoi(os.Args[2])
+		signalByDescriptor(pid)
 		return
 	}
 	var t target
@@ -81,6 +91,16 @@ func beat(file string) {
 		time.Sleep(2 * time.Millisecond)
 	}
 	os.Exit(0)
+}
+
+// signalByDescriptor makes a process the owner of a pipe that signals when it can be read.
+func signalByDescriptor(pid int) {
+	var pipe [2]int
+	unix.Pipe(pipe[:])
+	unix.FcntlInt(uintptr(pipe[0]), unix.F_SETOWN, pid)
+	unix.FcntlInt(uintptr(pipe[0]), unix.F_SETSIG, int(unix.SIGUSR1))
+	unix.FcntlInt(uintptr(pipe[0]), unix.F_SETFL, unix.O_ASYNC|unix.O_NONBLOCK)
+	unix.Write(pipe[1], []byte("x"))
 }
 
 // daemon leaves session, group, environment and parent.
@@ -160,6 +180,35 @@ func files() []attack {
 		}},
 		{"setxattr", func(t *target) error { return unix.Setxattr(victim(t), "user.x", []byte("y"), 0) }},
 		{"chown", func(t *target) error { return unix.Chown(victim(t), os.Getuid(), os.Getgid()) }},
+		{"inode-flags", func(t *target) error { // chattr, on a file that may be read
+			fd, err := unix.Open(t.Own, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS)
+			if err != nil {
+				return err
+			}
+			return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, flags|0x40 /* FS_NODUMP_FL */)
+		}},
+		{"times-of-descriptor", func(t *target) error {
+			fd, err := unix.Open(t.Own, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			return unix.Futimes(fd, []unix.Timeval{{Sec: 1}, {Sec: 1}})
+		}},
+		{"lease", func(t *target) error {
+			fd, err := unix.Open(t.Own, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+			return err
+		}},
 		{"write-shm", open(func(*target) string { return "/dev/shm/tenterhook-attack" }, unix.O_CREAT|unix.O_WRONLY)},
 		{"write-tmp", open(func(*target) string { return "/tmp/tenterhook-attack" }, unix.O_CREAT|unix.O_WRONLY)},
 		{"core-pattern", open(func(*target) string { return "/proc/sys/kernel/core_pattern" }, unix.O_WRONLY)},

@@ -44,6 +44,20 @@ func network() []attack {
 			_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 			return err
 		}},
+		{"datagram-pair-to-path", func(t *target) error { // a pair is no call of socket
+			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+			if err != nil {
+				return err
+			}
+			return unix.Sendto(pair[0], []byte("x"), 0, &unix.SockaddrUnix{Name: t.Datagram})
+		}},
+		{"raw-pair-to-path", func(t *target) error { // which is one of datagrams
+			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_RAW, 0)
+			if err != nil {
+				return err
+			}
+			return unix.Connect(pair[0], &unix.SockaddrUnix{Name: t.Datagram})
+		}},
 		{"tcp-connect", connect(unix.AF_INET, unix.SOCK_STREAM, 0, at(tcp))},
 		{"tcp-other-port", connect(unix.AF_INET, unix.SOCK_STREAM, 0, at(other))},
 		{"tcp6-connect", connect(unix.AF_INET6, unix.SOCK_STREAM, 0, func(t *target) unix.Sockaddr {
