@@ -47,6 +47,17 @@ func TestCheckReadsConfigFilesOfOtherProducts(t *testing.T) {
 {"hooks": 
 -- other/package.json --
 {"name": "x"}
+-- noted/settings.jsonc --
+{"hooks": `+stopHook+`} // noted
+-- five/hooks.json5 --
+{"hooks": `+stopHook+`}
+-- action/lint.kiro.hook --
+{"name": "lint", "when": {"type": "agentStop"}, "then": {"type": "runCommand", "command": "true"}}
+-- plain/HOOK.markdown --
++++
+event = "Stop"
+command = "true"
++++
 -- .cursor/hooks.json --
 {"version": 1, "hooks": {"afterAgentResponse": [{"command": "true"}]}}
 -- .codex/config.toml --
@@ -61,6 +72,10 @@ hooks = [{type = "command", command = "true"}]
 		"other/package.json":    {"1 files, 0 hooks", "package.json:1 no_hooks"},
 		".cursor/hooks.json":    {"1 files, 1 hooks"},
 		".codex/config.toml":    {"1 files, 1 hooks"},
+		"noted/settings.jsonc":  {"1 files, 1 hooks", "settings.jsonc:1 json_comment"},
+		"five/hooks.json5":      {"1 files, 1 hooks"},
+		"action/lint.kiro.hook": {"1 files, 1 hooks"},
+		"plain/HOOK.markdown":   {"1 files, 1 hooks"},
 		"none.json":             {"0 files, 0 hooks", "none.json:0 unreadable"},
 	} {
 		if diff := cmp.Diff(want, check(t, filepath.Join(dir, path))); diff != "" {

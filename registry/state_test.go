@@ -199,3 +199,21 @@ func TestResetClosesTheBreakersOfAHook(t *testing.T) {
 		t.Errorf("%q %q", id, path)
 	}
 }
+
+// What a later version, or nobody, wrote into a state is left out, and the rest
+// counts.
+func TestKeysOfAStateThatAreNoneAreLeftOut(t *testing.T) {
+	reg := open(t, only())
+	on(t, reg, "greets", answer(nil), once)
+	dispatch(t, reg, inSession("s"))
+	good := reg.State()
+	bad := relayed(t, good)
+	for _, key := range []string{"", "greets", `["a"]`, `["a","b","c","d","e"]`, `{}`, `[1,2,3,4]`} {
+		bad.Once[key] = true
+		bad.Stops = map[string]int{key: 9}
+		reg.Restore(bad)
+		if diff := cmp.Diff(good, reg.State()); diff != "" {
+			t.Errorf("%q: -want +got:\n%s", key, diff)
+		}
+	}
+}
