@@ -236,6 +236,15 @@ func TestOnceInstalledAnAgentCannotChangeItsGuards(t *testing.T) {
 			if r := u.run("", nil, "tenterhook", args...); r.code != 1 || !strings.Contains(r.stderr, "refused") {
 				u.t.Errorf("%q: got %+v, want it refused", args, r)
 			}
+			renamed := *u
+			renamed.bin = u.t.TempDir()
+			data := u.read(filepath.Join(u.bin, "tenterhook"))
+			if err := os.WriteFile(filepath.Join(renamed.bin, "other"), []byte(data), 0o700); err != nil {
+				u.t.Fatal(err)
+			}
+			if r := renamed.run("", nil, "other", args...); r.code != 1 || !strings.Contains(r.stderr, "refused") {
+				u.t.Errorf("a copy of another name, %q: got %+v, want it refused", args, r)
+			}
 		}
 		u.write(filepath.Join(u.home, ".config/tenterhook/settings.toml"), "self_protection = false\n")
 		u.wantSilent(ask("PreToolUse", u.shell("mv ~/.config/tenterhook /tmp")))

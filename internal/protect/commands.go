@@ -58,7 +58,8 @@ var unhooked = rulesOf("Bash(claude *--bare*)", "Bash(claude *disableAllHooks*)"
 // placers put files into a directory, or change what is there, without naming
 // each. They change what they name, whatever their other words say.
 var placers = rulesOf("Bash(tar *)", "Bash(bsdtar *)", "Bash(cpio *)", "Bash(unzip *)", "Bash(7z *)", "Bash(7za *)", "Bash(wget *)", "Bash(curl *)",
-	"Bash(rsync *)", "Bash(git clone *)", "Bash(git checkout *)", "Bash(git restore *)", "Bash(git rm *)", "Bash(git mv *)",
+	"Bash(rsync *)", "Bash(git clone *)", "Bash(git checkout *)", "Bash(git restore *)", "Bash(git clean *)", "Bash(git stash *)",
+	"Bash(git reset *)", "Bash(git switch *)", "Bash(git config *)", "Bash(git update-index *)", "Bash(git sparse-checkout *)", "Bash(git read-tree *)", "Bash(git rm *)", "Bash(git mv *)",
 	"Bash(git -C *)", "Bash(git apply *)", "Bash(git worktree add *)", "Bash(git init *)", "Bash(sort *-o*)", "Bash(nc *)", "Bash(ncat *)", "Bash(socat *)", "Bash(mount *)", "Bash(umount *)",
 	"Bash(fusermount *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)")
 
@@ -69,6 +70,18 @@ var mounters = rulesOf("Bash(mount *)", "Bash(umount *)", "Bash(fusermount *)", 
 var programs = rulesOf("Bash(python* -c *)", "Bash(python* -)", "Bash(python* - *)", "Bash(ruby* -e *)", "Bash(node* -e *)", "Bash(node* -p *)",
 	"Bash(node* --eval *)", "Bash(bun* -e *)", "Bash(deno eval *)", "Bash(perl* -*e *)", "Bash(php* -r *)", "Bash(lua* -e *)", "Bash(Rscript -e *)",
 	"Bash(awk *>*)", "Bash(gawk *>*)", "Bash(mawk *>*)", "Bash(awk *system*)", "Bash(gawk *system*)", "Bash(gdb *)", "Bash(osascript *)", "Bash(pwsh *)")
+
+// startup are files that decide in which environment agents are started.
+var startup, _ = match.ParseTouches([]string{"~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_aliases", "~/.profile", "~/.zshrc", "~/.zshenv", "~/.zprofile",
+	"~/.zlogin", "~/.kshrc", "~/.config/fish", "~/.config/environment.d", "~/.pam_environment", "~/.xprofile", "~/.xsessionrc", "/etc/environment",
+	"/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/zsh"}, match.TouchOptions{})
+
+// rerouting is a text that has agents look elsewhere for their hooks, or run
+// without them.
+var rerouting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME|COPILOT_HOME|QWEN_HOME|PI_CODING_AGENT_DIR|XDG_(CONFIG|STATE|DATA)_HOME|` +
+		`tenterhook|disableAllHooks|--bare|bypass-hook-trust|\b(claude|codex|gemini|copilot|qwen|opencode|cline|pi)\s*(=|\(\s*\))|function\s+(claude|codex|gemini|copilot|qwen|opencode|cline|pi)\b`)
+})
 
 // finders delete, or run a command for, what they find below a directory.
 var finders = rulesOf("Bash(find * -delete*)", "Bash(find * -exec*)", "Bash(find * -ok*)", "Bash(fd * -x*)", "Bash(fd * -X*)")

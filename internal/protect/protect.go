@@ -220,25 +220,37 @@ func (r *rules) judge(c *match.Call) string {
 	if d := r.files.Match(c, match.Write); d.Certainty == match.Sure {
 		return "this would change a file of tenterhook or an agent's hooks (" + d.By + ")"
 	}
+	if d := startup.Match(c, match.Write); d.Certainty == match.Sure && rerouting().Match(c.ToolInput) {
+		return "this may have shells start agents where their hooks are not (" + d.By + ")"
+	}
 	if slices.Contains(writers, c.ToolName) {
 		return ""
 	}
 	if c.ToolName != "Bash" {
 		return r.named(c, `"`) // of tools that nobody knows, a text that begins with a file's name is one
 	}
-	if why := r.judgeLine(c); why != "" {
+	if why := r.judgeLine(c, match.Suspected); why != "" {
 		return why
 	}
 	if d := r.files.Match(c, match.Write); d.Certainty == match.Suspected {
 		return r.named(c, "")
 	}
+	for _, line := range scripts(c) {
+		if d := r.files.Match(line, match.Write); d.Certainty == match.Sure {
+			return "a script that this runs would change a file of tenterhook or an agent's hooks (" + d.By + ")"
+		}
+		if why := r.judgeLine(line, match.Sure); why != "" {
+			return "of a script that this runs: " + why
+		}
+	}
 	return ""
 }
 
-// judgeLine says what the commands of a shell line would change.
-func (r *rules) judgeLine(c *match.Call) string {
+// judgeLine says what the commands of a shell line would change. A line that
+// speaks of tenterhook and cannot be read counts if suspicion is enough.
+func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 	line, sure := lineOf(c), func(rules *match.Rules) bool { return rules.Match(c).Certainty == match.Sure }
-	if d := r.commands.Match(c); d.Certainty == match.Sure || d.Certainty == match.Suspected && strings.Contains(squeezed(line), "tenterhook") {
+	if d := r.commands.Match(c); d.Certainty == match.Sure || d.Certainty == enough && strings.Contains(squeezed(line), "tenterhook") {
 		return "this would change what tenterhook does (" + d.By + ")"
 	}
 	if d := unhooked.Match(c); d.Certainty == match.Sure {
