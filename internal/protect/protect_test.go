@@ -47,7 +47,7 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		home + "/code/evil.sh":                 []byte("#!/bin/bash\nset -e\necho hello\nif true; then\n  rm -rf \"$HOME/.config/tenterhook\"\nfi\n"),
 		home + "/code/outer.sh":                []byte("#!/bin/sh\n./evil.sh\n"),
 		home + "/code/stop.sh":                 []byte("#!/bin/sh\ntenterhook daemon stop\n"),
-		home + "/code/good.sh":                 []byte("#!/bin/sh\n# tenterhook guards this: see ~/.config/tenterhook\ngo build ./... && cat ~/.config/tenterhook/settings.toml\n" +
+		home + "/code/good.sh": []byte("#!/bin/sh\n# tenterhook guards this: see ~/.config/tenterhook\ngo build ./... && cat ~/.config/tenterhook/settings.toml\n" +
 			"for f in $(git ls-files); do [ -n \"$f\" ] && eval \"$CHECK\"; done\ntenterhook() { :; }\n\"$@\" list\n"),
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
