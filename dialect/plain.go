@@ -115,7 +115,7 @@ func isPairs(text []byte) bool {
 			return false
 		}
 	}
-	return lines > 0
+	return true
 }
 
 // embeddedRefusal reports whether a line of a text has an object in it that says

@@ -155,7 +155,7 @@ func isRefusal(words []string) bool { return refusalKeys[last(words)] && !isQual
 // isQualified reports whether a key is about something else than the action
 // that the hook was asked about: auto_approve, dry_run, code_block.
 func isQualified(words []string) bool {
-	return len(words) > 1 && qualifiers[words[0]] || slices.Contains(words[:len(words)-1], "not")
+	return qualifiers[words[0]] || slices.Contains(words[:len(words)-1], "not")
 }
 
 // textRefuses judges a text that stands under a key.

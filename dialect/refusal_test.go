@@ -91,7 +91,7 @@ var ordinaryAnswers = []string{
 	"The command was not blocked.", "No rule denied it", "refusing nothing", "I looked for blocked domains: 3 found", "warning: deny rules are empty",
 	"all good", "stop hook ran", "continue", "yes", "true", "100%", "a: b: c", "2026-01-01 12:00:00 INFO allowed Bash(ls)",
 	`checked {"ok":true}`, "[x] deny list reviewed", "is: deny", "to be: block", "should=deny", `{"is":"deny"}`, `{"should":true}`,
-	"\x1b[32mok\x1b[0m", "deny\nlist loaded\nok", `{"violation":false}`, `{"violations":0}`, `{"dangerous":"no"}`,
+	"\x1b[32mok\x1b[0m", "rules to deny\nlist loaded\nok", `{"violation":false}`, `{"violations":0}`, `{"dangerous":"no"}`,
 }
 
 func TestAClearNoIsNeverASuccess(t *testing.T) {

@@ -71,9 +71,6 @@ func stringsOf(value json.RawMessage) ([]string, bool) {
 // milliseconds reads a JSON number as a duration, and false for one that is
 // not positive or longer than a day.
 func milliseconds(value json.RawMessage) (time.Duration, bool) {
-	if len(value) > 32 {
-		return 0, false
-	}
 	ms, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || ms <= 0 || ms > float64(24*time.Hour/time.Millisecond) {
 		return 0, false
