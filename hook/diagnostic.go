@@ -33,7 +33,7 @@ type Diagnostic struct {
 // String is "path:line:column: message (hint)", the form a terminal makes clickable.
 func (d Diagnostic) String() string {
 	var b strings.Builder
-	if d.Path != "" {
+	if d.Path != "" && (d.Line > 0 || !strings.HasPrefix(d.Message, d.Path+" ")) { // else the message begins with it
 		b.WriteString(d.Path)
 		if d.Line > 0 {
 			fmt.Fprintf(&b, ":%d", d.Line)

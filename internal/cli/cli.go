@@ -121,6 +121,7 @@ func (a *app) root() *cobra.Command {
 			c.Args, c.RunE, c.Run = cobra.ArbitraryArgs, needSubcommand, nil
 		}
 	}
+	sayUsage(root)
 	return root
 }
 
@@ -163,10 +164,44 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// instead is the command line that was given, with another command in it.
+// sayUsage makes each command say which arguments it takes where it gets others.
+func sayUsage(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		sayUsage(c)
+		check := c.Args
+		if check == nil {
+			continue
+		}
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			if e := (*located)(nil); err == nil || errors.As(err, &e) {
+				return err
+			}
+			return argsError(c, args)
+		}
+	}
+}
+
+// argsError is the error of a command that got too few or too many arguments.
+func argsError(c *cobra.Command, args []string) error {
+	e := &located{"bad_args", fmt.Sprintf("'%s' does not take %q", c.CommandPath(), strings.Join(args, " ")), "'" + c.CommandPath() + " --help' shows what it takes"}
+	if _, wants, _ := strings.Cut(c.Use, " "); len(args) == 0 {
+		e.message = fmt.Sprintf("'%s' needs %s", c.CommandPath(), wants)
+	}
+	if example, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n"); example != "" {
+		e.hint = "as in '" + example + "'"
+	}
+	return e
+}
+
+// instead is the command line that was given, with another command in it, which
+// runs nothing and so takes no --strict.
 func (a *app) instead(given, other string) string {
 	words := []string{"tenterhook"}
 	for _, arg := range a.args {
+		if arg == "--strict" || strings.HasPrefix(arg, "--strict=") {
+			continue
+		}
 		if arg == given {
 			arg, given = other, ""
 		}

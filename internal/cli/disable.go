@@ -95,7 +95,7 @@ func (a *app) loaded(cmd *cobra.Command, id string) (*hook.Hook, error) {
 		return overridden, nil
 	}
 	e := &located{code: "unknown_hook", message: "there is no hook " + id, hint: "'tenterhook list' lists them"}
-	if near := hook.Nearest(id, ids); near != "" {
+	if near := nearestID(id, ids); near != "" {
 		e.hint = "did you mean " + near + "?"
 	}
 	return nil, e

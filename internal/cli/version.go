@@ -57,7 +57,7 @@ func (b build) String() string {
 	return fmt.Sprintf("tenterhook %s (commit %s, %s)", b.Version, b.Commit, b.Go)
 }
 
-// printVersion answers --version, which any command takes.
+// printVersion answers --version and the command.
 func (a *app) printVersion() error {
 	if a.json {
 		return a.printJSON(thisBuild())
