@@ -15,6 +15,7 @@ import (
 // ends with "…"; a longer payload is left out, and the run cannot be replayed.
 const (
 	maxPayload = 256 << 10
+	maxOutput  = 16 << 10
 	maxText    = 4 << 10
 	maxResults = 1000
 )
@@ -52,6 +53,27 @@ type Result struct {
 	ExitCode   *int         `json:"exit_code"`
 	ElapsedMS  float64      `json:"elapsed_ms"`
 	Stderr     string       `json:"stderr"`
+	// Turn orders the hooks of a dispatch, from 1: those of one turn ran side by
+	// side. 0 = the hook did not run.
+	Turn int `json:"turn,omitempty"`
+	// Output is what the hook said beside its verdict and reason, as an object; a
+	// text says why it was left out. record = "full" only.
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+// output is what is kept of what a hook said. Variables for later commands are not:
+// they may be secrets.
+type output struct {
+	Stop               bool            `json:"stop,omitempty"`
+	StopReason         string          `json:"stop_reason,omitempty"`
+	Context            string          `json:"context,omitempty"`
+	SystemMessage      string          `json:"system_message,omitempty"`
+	UpdatedInput       json.RawMessage `json:"updated_input,omitempty"`
+	UpdatedToolOutput  json.RawMessage `json:"updated_tool_output,omitempty"`
+	InitialUserMessage string          `json:"initial_user_message,omitempty"`
+	SessionTitle       string          `json:"session_title,omitempty"`
+	Text               string          `json:"text,omitempty"`
+	WorktreePath       string          `json:"worktree_path,omitempty"`
 }
 
 // entryOf makes the entry of a record. mask takes secrets out of a text.
@@ -71,15 +93,18 @@ func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
 	}
 	for i := range results[:min(len(results), maxResults)] {
 		e.Results = append(e.Results, resultOf(&results[i], r.Background != nil, text))
+		if full {
+			e.Results[i].Output = outputOf(results[i].Output, mask)
+		}
 	}
 	if full && r.Background == nil {
-		e.Payload, e.Omitted = payloadOf(r.Payload, mask)
+		e.Payload, e.Omitted = payloadOf(r.Payload, mask, maxPayload)
 	}
 	return e
 }
 
 func resultOf(r *hook.Result, background bool, text func(string) string) Result {
-	made := Result{Background: background, Status: r.Status, Verdict: r.Verdict(), Failure: r.Failure, Reason: text(r.Reason), Hint: text(r.Hint),
+	made := Result{Background: background, Turn: r.Turn, Status: r.Status, Verdict: r.Verdict(), Failure: r.Failure, Reason: text(r.Reason), Hint: text(r.Hint),
 		ExitCode: r.Report.ExitCode, ElapsedMS: milliseconds(r.Elapsed), Stderr: text(whole(r.Report.Stderr))}
 	if h := r.Hook; h != nil {
 		made.Hook, made.Kind = h.ID, h.Kind
@@ -90,14 +115,30 @@ func resultOf(r *hook.Result, background bool, text func(string) string) Result 
 	return made
 }
 
+// outputOf returns what a hook said as it is kept; nil = nothing beside its verdict.
+func outputOf(o *hook.Output, mask func(string) string) json.RawMessage {
+	if o == nil {
+		return nil
+	}
+	text, err := json.Marshal(output{o.Stop, o.StopReason, o.Context, o.SystemMessage, o.UpdatedInput, o.UpdatedToolOutput, o.InitialUserMessage, o.SessionTitle, o.Text, o.WorktreePath})
+	if err == nil && string(text) == "{}" {
+		return nil
+	}
+	kept, omitted := payloadOf(text, mask, maxOutput)
+	if kept == nil {
+		kept, _ = json.Marshal(strings.Replace(omitted, "the event", "it", 1)) // a text always encodes
+	}
+	return kept
+}
+
 // payloadOf returns the event as it is kept. Masking a text may not break the
 // JSON around it: then the payload is left out.
-func payloadOf(payload []byte, mask func(string) string) (kept json.RawMessage, omitted string) {
+func payloadOf(payload []byte, mask func(string) string, limit int) (kept json.RawMessage, omitted string) {
 	if len(payload) == 0 {
 		return nil, "the event cannot be encoded"
 	}
-	if len(payload) > maxPayload {
-		return nil, "the event is larger than 256 KiB"
+	if len(payload) > limit {
+		return nil, fmt.Sprintf("the event is larger than %d KiB", limit>>10)
 	}
 	masked := []byte(mask(maskJSON(string(payload), mask)))
 	var compact bytes.Buffer

@@ -22,7 +22,8 @@ type Filter struct {
 	Limit                       int   // 0 = 50
 }
 
-// Line is one hook's result, as `tenterhook log --json` prints it.
+// Line is one hook's result, as `tenterhook log --json` prints it. It has no Output:
+// [Journal.Run] returns that.
 type Line struct {
 	Seq     int64      `json:"seq"`
 	Run     string     `json:"run"`
@@ -89,7 +90,7 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 		if err := json.Unmarshal(body, &l.Result); err != nil { // the others can be read
 			l.Result = Result{Hook: id, Reason: fmt.Sprintf("line %d of the journal is damaged: %v", l.Seq, err)}
 		}
-		l.Hook, l.Time = l.Result.Hook, time.UnixMicro(at).UTC()
+		l.Hook, l.Time, l.Output = l.Result.Hook, time.UnixMicro(at).UTC(), nil
 		lines = append(lines, l)
 	}
 	return lines, rows.Err()

@@ -36,7 +36,7 @@ type Level string
 // The levels.
 const (
 	LevelFull    Level = "full"    // the event as well: the run can be replayed
-	LevelResults Level = "results" // what hooks said, without the event
+	LevelResults Level = "results" // how hooks did, without the event and what else they said
 	LevelOff     Level = "off"     // nothing
 )
 

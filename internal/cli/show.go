@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -68,32 +70,62 @@ func (a *app) printRun(e *journal.Entry) {
 	if len(e.Results) > 0 {
 		fmt.Fprintln(a.Out)
 	}
-	var longest float64
-	for _, r := range e.Results {
-		longest = max(longest, r.ElapsedMS)
-	}
-	for _, r := range e.Results {
-		a.printResult(style, &r, longest)
+	starts, whole := startsOf(e.Results)
+	for i := range e.Results {
+		a.printResult(style, &e.Results[i], starts[i], whole)
 	}
 	if e.Payload != nil {
 		fmt.Fprintln(a.Out, style.dim("\n'tenterhook replay "+oneLine(e.Run)+"' asks today's hooks"))
 	}
 }
 
-// barWidth is how wide the bar of the slowest hook is.
+// startsOf are when the hooks of a dispatch started after it began, in
+// milliseconds, and how long all of them took: those of one turn ran side by side,
+// after those of the turn before.
+func startsOf(results []journal.Result) (starts []float64, whole float64) {
+	ends := make(map[int]float64) // of the turns
+	last := 0
+	for _, r := range results {
+		if !r.Background {
+			ends[r.Turn], last = max(ends[r.Turn], r.ElapsedMS), max(last, r.Turn)
+		}
+	}
+	for turn := 1; turn <= last; turn++ {
+		ends[turn] += ends[turn-1]
+	}
+	for _, r := range results {
+		starts = append(starts, ends[max(r.Turn, 1)-1])
+		whole = max(whole, starts[len(starts)-1]+r.ElapsedMS)
+	}
+	return starts, whole
+}
+
+// barWidth is how wide the bars of a dispatch are.
 const barWidth = 24
 
-func (a *app) printResult(style style, r *journal.Result, longest float64) {
-	bar := strings.Repeat("█", max(1, int(r.ElapsedMS/max(longest, 0.001)*barWidth)))
+func (a *app) printResult(style style, r *journal.Result, start, whole float64) {
+	columns := barWidth / max(whole, 0.001)
+	before := min(int(start*columns), barWidth-1)
+	length := max(1, min(int(r.ElapsedMS*columns), barWidth-before))
+	bar := strings.Repeat(" ", before) + strings.Repeat("█", length) + strings.Repeat(" ", barWidth-before-length)
 	status := style.failed(r.Status, r.Failure)
 	if r.Background {
 		status += " in the background"
 	}
-	fmt.Fprintf(a.Out, "%-*s %8.1f ms  %s  %s  %s\n", barWidth, bar, r.ElapsedMS, oneLine(r.Hook), r.Verdict, status)
+	fmt.Fprintf(a.Out, "%s %8.1f ms  %s  %s  %s\n", bar, r.ElapsedMS, oneLine(r.Hook), r.Verdict, status)
 	for _, more := range []struct{ name, text string }{{"why", r.Reason}, {"hint", r.Hint}, {"stderr", r.Stderr}, {"source", r.Source}} {
 		if more.text != "" && (more.name != "source" || r.Failure != "") {
 			fmt.Fprintf(a.Out, "  %s: %s\n", more.name, oneLine(more.text))
 		}
+	}
+	said, _ := hook.Members(r.Output)
+	for _, m := range said {
+		text := string(m.Value)
+		_ = json.Unmarshal(m.Value, &text) // a text without its quotes
+		fmt.Fprintf(a.Out, "  %s: %s\n", strings.ReplaceAll(oneLine(m.Key), "_", " "), oneLine(text))
+	}
+	if len(said) == 0 && r.Output != nil {
+		fmt.Fprintf(a.Out, "  no output: %s\n", oneLine(string(r.Output)))
 	}
 	if r.ExitCode != nil {
 		fmt.Fprintf(a.Out, "  exit code: %d\n", *r.ExitCode)
