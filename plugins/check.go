@@ -19,7 +19,7 @@ func (h *Host) Check(c *hook.Call) []hook.Diagnostic {
 	if p != nil {
 		return about(p, hook.SeverityError)
 	}
-	if _, _, p := enforced(want.box); p != nil {
+	if _, p := enforced(want.box); p != nil {
 		return about(p, hook.SeverityError)
 	}
 	d, p := h.recall(u.path, want.digest)

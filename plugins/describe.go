@@ -218,7 +218,7 @@ func (h *Host) unasked(path string) confines {
 		box = *file.box
 	}
 	box.Optional = true
-	if _, warning, _ := enforced(&box); warning != "" && h.options.Logger != nil {
+	if warning, _ := enforced(&box); warning != "" && h.options.Logger != nil {
 		h.options.Logger.Warn("a plugin is asked for its hooks", "plugin", path, "problem", warning)
 	}
 	return confines{box: &box}

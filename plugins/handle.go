@@ -24,7 +24,7 @@ func (h *Host) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
 	if p != nil {
 		return nil, p.failure()
 	}
-	if _, warning, _ := enforced(want.box); warning != "" {
+	if warning, _ := enforced(want.box); warning != "" {
 		c.Warn("sandbox", warning, "see docs/containment.md")
 	}
 	payload, err := dialect.Payload(c.Hook.Protocol, c.Input, c.Payload)

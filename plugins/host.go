@@ -177,8 +177,7 @@ func (h *Host) unit(path string) (*unit, *Problem) {
 
 // launch starts a process from a copy of the approved bytes.
 func (h *Host) launch(ctx context.Context, path string, a approval) (*instance, *Problem) {
-	contained, _, p := enforced(a.box)
-	if p != nil {
+	if _, p := enforced(a.box); p != nil {
 		return nil, p
 	}
 	copied, p := h.copies.take(path, a.digest)
@@ -190,7 +189,7 @@ func (h *Host) launch(ctx context.Context, path string, a approval) (*instance, 
 		return nil, p
 	}
 	return launch(ctx, start{
-		path: copied, argv0: filepath.Base(path), dir: filepath.Dir(path), approval: a, uncontained: !contained,
+		path: copied, argv0: filepath.Base(path), dir: filepath.Dir(path), approval: a,
 		env:      environ(h.options.Environ, h.options.Env, a.env),
 		versions: h.versions, sockets: sockets, maxReply: h.options.MaxReply, grace: h.options.Grace, log: h.options.Logger,
 	})

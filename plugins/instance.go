@@ -36,8 +36,6 @@ type start struct {
 	env      []string // without the handshake's
 	approval approval
 
-	uncontained bool // whatever the approval says: this machine cannot enforce it
-
 	versions []int
 	sockets  string
 	maxReply int

@@ -56,9 +56,6 @@ func (h *Host) Sandbox(hk *hook.Hook) *hook.Sandbox {
 // the workspace, and serves on a socket in socketDir. It can then connect to nothing, as the kernel cannot tell
 // sockets of the host from others.
 func (s *start) policy(socketDir string) *sandbox.Policy {
-	if s.uncontained {
-		return nil
-	}
 	e := resolve.EnvironOf(s.env)
 	e.Set(proto.DirVariable, s.dir)
 	e.Set("TENTERHOOK_PROJECT_DIR", s.approval.project)
@@ -67,17 +64,17 @@ func (s *start) policy(socketDir string) *sandbox.Policy {
 		policy.Serve = true
 		policy.Write = append(policy.Write, socketDir)
 	}
+	policy, _, _ = resolve.Enforced(policy, s.approval.box) // launch has seen that it may run
 	return policy
 }
 
-// enforced reports whether this machine enforces a sandbox. If not, the warning says so of one that is optional,
-// and the problem of one that is not.
-func enforced(box *hook.Sandbox) (ok bool, warning string, _ *Problem) {
+// enforced says of a sandbox that this machine does not enforce: a warning where it is optional, else a problem.
+func enforced(box *hook.Sandbox) (warning string, _ *Problem) {
 	_, warning, failed := resolve.Enforced(resolve.Asked(box), box)
 	if failed != nil {
-		return false, "", &Problem{Code: CodeSandbox, Reason: failed.Reason, Hint: failed.Hint, Err: failed.Err}
+		return "", &Problem{Code: CodeSandbox, Reason: failed.Reason, Hint: failed.Hint, Err: failed.Err}
 	}
-	return warning == "", warning, nil
+	return warning, nil
 }
 
 // declaredBox reads the sandbox of a plugin.toml: a mode or a table, as a hook declares it.

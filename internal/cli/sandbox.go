@@ -76,7 +76,7 @@ func examineSandboxes(list []registry.Listed) (problems []problem) {
 		p := problem{Severity: hook.SeverityWarning, Code: "sandbox", Subject: "sandbox", Hint: l.Remedy,
 			Message: fmt.Sprintf("this machine does not enforce %s: %s", what, l.Why)}
 		if len(l.uncontained) > 0 {
-			p.Message += "; uncontained, as sandbox_required is false: " + someOf(l.uncontained)
+			p.Message += "; running without it, as sandbox_required is false: " + someOf(l.uncontained)
 		}
 		if len(l.fails) > 0 {
 			p.Severity = hook.SeverityError

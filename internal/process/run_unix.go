@@ -229,7 +229,7 @@ func (c *child) start() error {
 		return err
 	}
 	c.pid, c.exit, c.res.Started = pid, exit, true
-	if c.inside == nil { // a sandbox has a guard of its own
+	if c.inside == nil || !c.inside.Reaped() { // a sandbox that reaps has a guard of its own
 		c.guardAt = time.Now().Add(guardSoon)
 	}
 	leaders.note(pid)

@@ -70,7 +70,7 @@ func (e *Environ) Policy(box *hook.Sandbox, readable ...string) *sandbox.Policy 
 }
 
 // Enforced returns the policy if this machine enforces it. If not, that is a failure, or where box is optional a
-// warning, and what runs is uncontained.
+// warning, and the part of the policy that it enforces; nil = nothing of it.
 func Enforced(policy *sandbox.Policy, box *hook.Sandbox) (enforced *sandbox.Policy, warning string, _ *hook.Error) {
 	missing := policy.Missing()
 	if len(missing) == 0 {
@@ -80,7 +80,12 @@ func Enforced(policy *sandbox.Policy, box *hook.Sandbox) (enforced *sandbox.Poli
 	if !box.Optional {
 		return nil, "", &hook.Error{Failure: hook.FailureSandbox, Reason: why.Error(), Hint: why.Remedy(), Err: why}
 	}
-	return nil, why.Error() + "; it runs uncontained, since sandbox_required is false", nil
+	part := policy.Enforceable()
+	how := "uncontained"
+	if part != nil {
+		how = "with less"
+	}
+	return part, why.Error() + "; it runs " + how + ", since sandbox_required is false", nil
 }
 
 // wide reports whether a directory holds more than a project: to let a hook read it would give it all secrets.

@@ -15,7 +15,11 @@ type Inside struct {
 	// Dir is the run's own directory, which is removed afterwards. "" = the mode needs none.
 	Dir    string
 	memory uint64
+	reaped bool
 }
+
+// Reaped reports whether everything that the function starts dies with it.
+func (in *Inside) Reaped() bool { return in.reaped }
 
 // cell is a thread that is restricted, and waits for the one function that it is for.
 type cell struct {
@@ -30,7 +34,7 @@ type cell struct {
 
 // newCell begins to prepare a thread. Somebody must call make, side by side with what only the thread can do.
 func newCell(p *Policy) *cell {
-	c := &cell{policy: p, inside: Inside{memory: p.Memory}, guard: guard{pipe: -1}, made: make(chan made, 1),
+	c := &cell{policy: p, inside: Inside{memory: p.Memory, reaped: !p.without(MechanismReap)}, guard: guard{pipe: -1}, made: make(chan made, 1),
 		ready: make(chan error, 1), work: make(chan func(*Inside), 1), done: make(chan struct{})}
 	go OnOwnThread(c.live)
 	return c
@@ -73,7 +77,7 @@ func (c *cell) live() {
 func (c *cell) restrict() (scope scope, err error) {
 	guarded := c.enterOuter()
 	var filter []unix.SockFilter
-	if c.policy.files() || c.policy.offline() {
+	if c.policy.filtered() {
 		filter = c.policy.filter()
 	}
 	m := <-c.made // also after an error: there is something to remove
@@ -84,18 +88,26 @@ func (c *cell) restrict() (scope scope, err error) {
 		}
 		return scope, err
 	}
-	c.guard.removes(m.dir)
-	if c.policy.files() || c.inside.Limited() { // with CAP_SYS_RESOURCE it would raise its limits again
-		if err := dropCapabilities(c.policy.files()); err != nil {
-			unix.Close(m.ruleset)
+	if c.guard.pid != 0 {
+		c.guard.removes(m.dir)
+	}
+	if all := c.policy.Mode.AtLeast(ReadOnly); all || c.inside.Limited() { // with CAP_SYS_RESOURCE it would raise its limits again
+		if err := dropCapabilities(all); err != nil {
+			if m.ruleset >= 0 {
+				unix.Close(m.ruleset)
+			}
 			return scope, err
 		}
 	}
-	if err := enterDomain(m.ruleset); err != nil {
-		return scope, err
+	if m.ruleset >= 0 {
+		if err := enterDomain(m.ruleset); err != nil {
+			return scope, err
+		}
 	}
-	if scope, err = proveScope(); err != nil {
-		return scope, err
+	if !c.policy.without(MechanismReap) {
+		if scope, err = proveScope(); err != nil {
+			return scope, err
+		}
 	}
 	if filter != nil {
 		err = install(filter)
@@ -111,6 +123,9 @@ func (c *cell) enterOuter() (err error) {
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	if c.policy.without(MechanismReap) {
+		return nil
 	}
 	if err := enterScope(); err != nil {
 		return err

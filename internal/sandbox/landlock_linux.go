@@ -152,12 +152,22 @@ func beneath(path, dir string) bool {
 
 // ruleset makes the ruleset of a policy, with own as the run's own directory.
 func (p *Policy) ruleset(own string) (fd int, err error) {
-	attr := unix.LandlockRulesetAttr{Scoped: scoped}
+	attr := unix.LandlockRulesetAttr{}
+	if !p.without(MechanismReap) {
+		attr.Scoped = scoped
+	}
 	if p.files() {
 		attr.Handled_access_fs = everything()
 	}
-	if p.offline() {
+	ports := p.Ports
+	if p.without(MechanismPorts) {
+		ports = nil
+	}
+	if abi, _ := landlock(); p.offline() && abi >= abiPorts && !p.without(MechanismPorts) {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if attr == (unix.LandlockRulesetAttr{}) {
+		return -1, nil // nothing for Landlock
 	}
 	if fd, err = createRuleset(&attr); err != nil {
 		return -1, err
@@ -169,7 +179,7 @@ func (p *Policy) ruleset(own string) (fd int, err error) {
 			}
 		}
 	}
-	for _, port := range p.Ports {
+	for _, port := range ports {
 		if err == nil {
 			err = addPort(fd, port)
 		}

@@ -10,6 +10,9 @@ type Inside struct {
 	Dir string
 }
 
+// Reaped reports whether everything that the function starts dies with it.
+func (in *Inside) Reaped() bool { return false }
+
 // Limited reports whether a child needs limits.
 func (in *Inside) Limited() bool { return false }
 

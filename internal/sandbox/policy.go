@@ -42,6 +42,9 @@ type Policy struct {
 	Ports []uint16
 	// Serve allows to listen on unix sockets beneath Write, and to reach nobody by them: what a plugin needs.
 	Serve bool
+	// lacks are the mechanisms that it does without, see Enforceable.
+	lacks []Mechanism
+
 	// Memory bounds the data of each process, in bytes, and with it come [MaxFile], [MaxFiles], and no core
 	// files. Zero: no bound.
 	Memory uint64
@@ -57,15 +60,38 @@ const (
 func (p *Policy) Contains() bool { return p != nil && p.Mode != "" && p.Mode != None }
 
 // offline reports whether the policy narrows the network.
-func (p *Policy) offline() bool { return p.Mode == Strict || p.Ports != nil }
+func (p *Policy) offline() bool {
+	return (p.Mode == Strict || p.Ports != nil) && !p.without(MechanismNetwork)
+}
 
 // files reports whether the policy narrows what may be read or written.
-func (p *Policy) files() bool { return p.Mode == ReadOnly || p.Mode == Strict }
+func (p *Policy) files() bool {
+	return (p.Mode == ReadOnly || p.Mode == Strict) && !p.without(MechanismFiles)
+}
+
+// filtered reports whether the policy needs a filter of system calls.
+func (p *Policy) filtered() bool { return p.files() || p.offline() }
+
+// without reports whether the policy does without a mechanism.
+func (p *Policy) without(m Mechanism) bool { return slices.Contains(p.lacks, m) }
+
+// Enforceable returns the part of the policy that this machine enforces; nil = nothing of it. It is for what may
+// run with less than it asks for.
+func (p *Policy) Enforceable() *Policy {
+	part := *p
+	for _, f := range p.Missing() {
+		part.lacks = append(slices.Clip(part.lacks), f.Mechanism)
+	}
+	if len(part.Needs()) == 0 {
+		return nil
+	}
+	return &part
+}
 
 // key tells policies apart, also by what is at their paths now: a directory that was made anew is another.
 func (p *Policy) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %v %v %d", p.Mode, p.Ports, p.Serve, p.Memory)
+	fmt.Fprintf(&b, "%s %v %v %d %v", p.Mode, p.Ports, p.Serve, p.Memory, p.lacks)
 	if p.Ports == nil {
 		b.WriteString(" any")
 	}
@@ -116,7 +142,7 @@ func (p *Policy) Needs() []Mechanism {
 	if p.Memory > 0 {
 		needs = append(needs, MechanismMemory)
 	}
-	return needs
+	return slices.DeleteFunc(needs, p.without)
 }
 
 // Missing returns what the policy needs and this machine does not enforce. It probes the machine at its

@@ -13,7 +13,9 @@ import (
 
 // Probe says what this machine enforces. It tries each mechanism on a thread of its own, once a process, and
 // takes a few milliseconds the first time. A version alone says little: containers forbid what the kernel has.
-var Probe = sync.OnceValue(func() []Finding {
+var Probe = sync.OnceValue(probed)
+
+func probed() []Finding {
 	return []Finding{
 		tried(MechanismReap, "Landlock", tryReap),
 		tried(MechanismFiles, "Landlock", tryFiles),
@@ -21,7 +23,7 @@ var Probe = sync.OnceValue(func() []Finding {
 		tried(MechanismPorts, "Landlock and seccomp", tryPorts),
 		{Mechanism: MechanismMemory, By: "resource limits"},
 	}
-})
+}
 
 // remedies say what to do about a mechanism that is not enforced.
 const (
