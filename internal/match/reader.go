@@ -2,7 +2,9 @@ package match
 
 import (
 	"errors"
+	"regexp"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -120,10 +122,13 @@ func newLineReader(text, cwd, home string) *lineReader {
 // unknownHome stands for a home directory that the call does not say.
 const unknownHome = "/~"
 
+// dotGlobs finds what makes a * take names with a leading dot, in bash and in zsh.
+var dotGlobs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)dotglob|glob_?dots|GLOBIGNORE`) })
+
 // top reads the text that the call hands to the shell. A shell runs what stands
 // before a mistake, and may not see the one that the parser sees.
 func (r *lineReader) top(text string, file *syntax.File, err error) {
-	r.line.dots = strings.Contains(text, "dotglob")
+	r.line.dots = dotGlobs().MatchString(text)
 	if errors.Is(err, errUnreadable) || strings.IndexByte(text, '\r') >= 0 {
 		r.read(text, stream{})
 		return
