@@ -200,3 +200,10 @@ func TestPublishedSchemaOfTheSettingsIsThisOne(t *testing.T) {
 		t.Error("schemas/settings.schema.json is another one: run go test -run TestGenerated -update . in the root")
 	}
 }
+
+func TestEachMistakeOfASandboxIsTold(t *testing.T) {
+	got := readText("/w/.tenterhook/settings.json", `{"hooks": {"Stop": [{"command": "a", "sandbox": {"colour": 1, "memory": true}}]}}`)
+	if notes := codes(got); len(notes) != 2 || got.Hooks[0].State != hook.StateInvalid {
+		t.Errorf("%v: %v", got.Hooks[0].State, got.Notes)
+	}
+}
