@@ -19,6 +19,7 @@ import (
 
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/pack/packtest"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/journal"
 	"github.com/tenterhook/tenterhook/registry"
@@ -74,6 +75,8 @@ var settingEffects = map[string][]settingEffect{
 		{base: some, with: "max_async = 1", look: dropped, off: "0", on: "35"},
 		{base: some, with: "max_async = 1", without: "max_async = 2", look: dropped, off: "0", on: "35"},
 	},
+	"packs": {{base: some, host: func(h *keyHost) { packtest.Put(h.t, h.opts.StateDir, ofPack) },
+		with: `packs = ["registry.example.com/guards@` + packtest.Digest(ofPack) + `"]`, look: verdictOf, off: "none", on: "deny"}},
 	"journal": {
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"off\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"results\"", without: "[journal]\nrecord = \"full\"", look: journaled, off: "deny payload echo secret-1", on: "deny"},
@@ -81,6 +84,8 @@ var settingEffects = map[string][]settingEffect{
 		{base: deny, host: recorded, with: "[journal]\nkeep = \"1ms\"", without: "[journal]\nkeep = \"1h\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 	},
 }
+
+var ofPack = map[string]string{"deny/HOOK.md": "+++\nevent = \"PreToolUse\"\ntype = \"rule\"\ndecision = \"deny\"\nreason = \"no\"\n+++\n"}
 
 // guarded gives the host a guard of its own, as a daemon has.
 func guarded(h *keyHost) {

@@ -36,7 +36,7 @@ func settingSchema(key string) object {
 	switch key {
 	case "disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allow_local_http_hook_targets", "sandbox_required":
 		return flag
-	case "allowed_http_hook_urls", "http_hook_allowed_env_vars", "disabled":
+	case "allowed_http_hook_urls", "http_hook_allowed_env_vars", "disabled", "packs":
 		return texts
 	case "default_on_failure":
 		return object{"enum": []hook.FailurePolicy{hook.FailureContinue, hook.FailureBlock}}

@@ -21,6 +21,7 @@ type Settings struct {
 	SelfProtection            *bool // the hooks of registry.Options.Guards run; nil = they do
 	DefaultOnFailure          hook.FailurePolicy
 	Disabled                  []string // IDs of hooks
+	Packs                     []string // references of packs, each with a digest
 	MaxAsync                  int      // hooks in the background at once
 	Breaker                   hook.BreakerSettings
 	MCPServers                map[string]MCPServer // by the name that hooks call them by
@@ -77,7 +78,7 @@ type ModelSettings struct {
 // settingKeys are the keys of our own settings.
 var settingKeys = []string{
 	"disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
-	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "self_protection", "sandbox", "sandbox_required", "hooks",
+	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "self_protection", "sandbox", "sandbox_required", "packs", "hooks",
 }
 
 // settings reads the keys at the top of a settings file, in snake_case or in
@@ -103,6 +104,7 @@ func (r *configReader) settings(doc *node) {
 		words := []string{string(hook.FailureContinue), string(hook.FailureBlock)}
 		s.DefaultOnFailure = hook.FailurePolicy(e.word("default_on_failure", words))
 		s.Disabled = e.strings("disabled")
+		s.Packs = e.strings("packs")
 		if s.MaxAsync = e.integer("max_async"); s.MaxAsync < 0 {
 			e.fail("unknown_value", e.line("max_async"), "max_async", "want how many hooks may run in the background at once", "leave it out for the default")
 			s.MaxAsync = 0

@@ -22,6 +22,9 @@ type Scope struct {
 	Package  string // the plugin package, in ScopePlugin
 	DataDir  string // where that package keeps its data; it need not exist
 	Aside    bool   // it is one of Options.GuardDirs
+
+	Pack   string     // the reference of the pack that Dir holds; "" = none
+	PackBy hook.Scope // the scope of the settings that name it
 }
 
 // Options say where to look. The zero value has the managed and user scopes

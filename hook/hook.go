@@ -96,6 +96,21 @@ type Source struct {
 	Dir  string // the folder that relative commands start from
 	Root string // the scope's directory, or the plugin's root
 	Data string // a plugin package's data directory
+	// Pack is the reference of the pack that it comes with, as the settings name it;
+	// "" = none.
+	Pack string `json:",omitempty"`
+	// PackBy is the scope of the settings that name the pack.
+	PackBy Scope `json:"-"`
+}
+
+// Authority is the scope whose word the hook is: its own, or for a hook of a pack
+// that of the settings that name the pack. Settings switch off what has no more
+// authority than they.
+func (h *Hook) Authority() Scope {
+	if h.Source.Pack != "" {
+		return h.Source.PackBy
+	}
+	return h.Scope
 }
 
 // Requires is what must be there for a hook to run. The zero value asks nothing.

@@ -96,6 +96,7 @@ allowed_http_hook_urls = []
 http_hook_allowed_env_vars = []
 allow_local_http_hook_targets = false
 max_async = 3
+packs = ["x"]
 self_protection = true
 default_on_failure = "continue"
 disabled = [` + strings.Join(ids, ", ") + `]
@@ -117,7 +118,7 @@ record = "off"
 			}
 		}
 		want := []string{"allow_local_http_hook_targets", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "breaker", "http_hook_allowed_env_vars",
-			"journal", "max_async", "mcp_servers", "model", "self_protection"}
+			"journal", "max_async", "mcp_servers", "model", "packs", "self_protection"}
 		for i := range 20 {
 			want = append(want, fmt.Sprintf("disabled is ignored: a workspace can't switch user/h%02d off", i))
 		}

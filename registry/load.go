@@ -26,6 +26,7 @@ type definition struct {
 	notes  []hook.Diagnostic
 
 	subject *trust.Subject // of one that needs an approval
+	content *trust.Content // of one that a pack's digest approves
 	guard   *trust.Guard
 	env     []string // that its command is resolved in for whoever brings none
 
@@ -63,7 +64,10 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 		}
 	}
 	r.describe(last, scopes, l)
-	return l, r.loadConfigs(ctx, last, scopes, &owners, l)
+	if err := r.loadConfigs(ctx, last, scopes, &owners, l); err != nil {
+		return nil, err
+	}
+	return l, r.loadPacks(ctx, last, l)
 }
 
 // keepPackages adds the plugin packages that there were, if those that there are
@@ -198,7 +202,7 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 // that is invalid: nobody may take it for one that is not there.
 func define(f *discovery.Found) *definition {
 	src := manifest.Source{Scope: f.Scope.Scope, Package: f.Scope.Package, Folder: f.Name,
-		Source: hook.Source{Path: f.Path, Dir: f.Dir, Root: f.Scope.Dir, Data: f.Scope.DataDir}}
+		Source: hook.Source{Path: f.Path, Dir: f.Dir, Root: f.Scope.Dir, Data: f.Scope.DataDir, Pack: f.Scope.Pack, PackBy: f.Scope.PackBy}}
 	d := &definition{scope: f.Scope, path: f.Path, data: f.Data}
 	src.Files = func() []string { d.listed = true; return f.Files() }
 	if f.Problem != nil {
@@ -215,7 +219,7 @@ func define(f *discovery.Found) *definition {
 // block what they could have blocked: their on_failure is unknown. The system may
 // have run out of something, such as descriptors, and that switches no guard off.
 func blockIfLost(hooks []*hook.Hook, problem *hook.Diagnostic) {
-	if problem.Code != discovery.CodeUnreadable {
+	if problem.Code != discovery.CodeUnreadable && problem.Code != packChanged {
 		return
 	}
 	for _, h := range hooks {

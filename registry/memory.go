@@ -159,6 +159,15 @@ func (m *memory) orGood(d *definition) *definition {
 // unseenFolders are the good definitions of a scope that a load did not come
 // upon, by path.
 func (m *memory) unseenFolders(s discovery.Scope, seen []*definition) []*definition {
+	return m.unseen(func(d *definition) bool { return d.scope == s }, seen)
+}
+
+// unseenPack is unseenFolders for what a pack held, wherever that was.
+func (m *memory) unseenPack(ref string, seen []*definition) []*definition {
+	return m.unseen(func(d *definition) bool { return d.scope.Pack == ref }, seen)
+}
+
+func (m *memory) unseen(of func(*definition) bool, seen []*definition) []*definition {
 	if m == nil {
 		return nil
 	}
@@ -169,7 +178,7 @@ func (m *memory) unseenFolders(s discovery.Scope, seen []*definition) []*definit
 	var unseen []*definition
 	for _, k := range m.folders {
 		d := k.value
-		if d.scope == s && !d.broken() && !there[d.path] {
+		if of(d) && !d.broken() && !there[d.path] {
 			unseen = append(unseen, d.kept())
 		}
 	}

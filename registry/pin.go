@@ -25,6 +25,7 @@ type Pin struct {
 type pinJSON struct {
 	*hook.Hook
 	Scope uint8
+	By    uint8 `json:",omitzero"` // Source.PackBy
 	If    []string
 	Files string `json:",omitempty"`
 	Copy  string `json:",omitempty"`
@@ -34,7 +35,7 @@ type pinJSON struct {
 func (p Pin) MarshalJSON() ([]byte, error) {
 	h := *p.Hook
 	h.Handler, h.Source.Line = nil, 0 // the same guard on another line is the same
-	return json.Marshal(pinJSON{&h, uint8(h.Scope), h.If, p.Files, p.Copy})
+	return json.Marshal(pinJSON{&h, uint8(h.Scope), uint8(h.Source.PackBy), h.If, p.Files, p.Copy})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -43,7 +44,7 @@ func (p *Pin) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	j.Hook.Scope, j.Hook.If = hook.Scope(j.Scope), j.If
+	j.Hook.Scope, j.Hook.Source.PackBy, j.Hook.If = hook.Scope(j.Scope), hook.Scope(j.By), j.If
 	*p = Pin{j.Hook, j.Files, j.Copy}
 	return nil
 }

@@ -279,6 +279,7 @@ func (c *configFile) overreach() []hook.Diagnostic {
 		"sandbox_required":              s.SandboxRequired != nil && !*s.SandboxRequired,
 		"breaker":                       s.Breaker != hook.BreakerSettings{},
 		"mcp_servers":                   len(s.MCPServers) > 0,
+		"packs":                         len(s.Packs) > 0,
 		"model":                         s.Model != dialect.ModelSettings{},
 		"journal":                       !reflect.DeepEqual(s.Journal, dialect.JournalSettings{}),
 	}
@@ -340,16 +341,16 @@ func (r *Registry) gate(p *policy, h *hook.Hook) string {
 	if inProcess(h) {
 		return ""
 	}
-	if r.off != "" && (h.Scope != hook.ScopeManaged || p.mayBeOff) {
+	if r.off != "" && (h.Authority() != hook.ScopeManaged || p.mayBeOff) {
 		return "all hooks are switched off for this run (" + r.off + ")"
 	}
-	if p.managedOnly != "" && h.Scope != hook.ScopeManaged {
+	if p.managedOnly != "" && h.Authority() != hook.ScopeManaged {
 		return "only managed hooks may run (allow_managed_hooks_only in " + p.managedOnly + ")"
 	}
-	if by, ok := covering(p.off, h.Scope); ok {
+	if by, ok := covering(p.off, h.Authority()); ok {
 		return "all hooks that it may switch off are (disable_all_hooks in " + by.path + ")"
 	}
-	if by, ok := covering(p.disabled[h.ID], h.Scope); ok {
+	if by, ok := covering(p.disabled[h.ID], h.Authority()); ok {
 		return "it is switched off (disabled in " + by.path + ")"
 	}
 	return ""
@@ -359,13 +360,14 @@ func (r *Registry) gate(p *policy, h *hook.Hook) string {
 func (p *policy) settled(h *hook.Hook) *hook.Hook {
 	policy, limits := h.OnFailure, h.Breaker
 	info := hook.Info(h.Concerns())
-	if policy == "" && len(p.failBlock) > 0 && !info.NoPolicy && info.Block != hook.BlockNothing && !h.Async && !h.AsyncRewake {
-		if _, ok := covering(p.failBlock, h.Scope); ok {
+	blocks := info.Block != hook.BlockNothing || h.Event == "" && h.Source.Pack != "" // what stands for a pack concerns every event
+	if policy == "" && len(p.failBlock) > 0 && !info.NoPolicy && blocks && !h.Async && !h.AsyncRewake {
+		if _, ok := covering(p.failBlock, h.Authority()); ok {
 			policy = hook.FailureBlock
 		}
 	}
 	for _, word := range p.breakers {
-		if word.covers(h.Scope) {
+		if word.covers(h.Authority()) {
 			limits.Failures = cmp.Or(limits.Failures, word.limits.Failures)
 			limits.Cooldown = cmp.Or(limits.Cooldown, word.limits.Cooldown)
 		}

@@ -42,7 +42,7 @@ func (r *Registry) status(e *entry, from *Caller) status {
 // paused says until when and why an operator has switched a hook off; "" = it is
 // on. Nobody switches off managed hooks, and the host's own are its own.
 func (r *Registry) paused(e *entry) string {
-	if e.hook.Scope == hook.ScopeManaged || inProcess(e.hook) {
+	if e.hook.Authority() == hook.ScopeManaged || inProcess(e.hook) {
 		return ""
 	}
 	p, off := r.pauses.Of(e.hook.ID, e.hook.Source.Path)

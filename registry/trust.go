@@ -58,7 +58,8 @@ func (d *definition) refuse(why string) {
 	}
 }
 
-// needApproval guards a definition that comes with a workspace or a package.
+// needApproval guards a definition that comes with a workspace or a package. That
+// of a pack is approved by the digest that the settings name.
 func (r *Registry) needApproval(d *definition) {
 	root := r.opts.Workspace
 	switch d.scope.Scope {
@@ -79,6 +80,10 @@ func (r *Registry) needApproval(d *definition) {
 		d.subject.Files = []string{d.path}
 	} else if d.config == nil { // the hook of a config file has no folder of its own
 		d.subject.Dir = d.hooks[0].Source.Dir
+	}
+	if d.content != nil {
+		d.guard = trust.NewContentGuard(*d.subject, d.content)
+		return
 	}
 	d.guard = trust.NewGuard(*d.subject, r.stores...)
 }
@@ -249,11 +254,11 @@ func (s *Subject) Root() string { return s.subject.Root }
 // Key is what its approval is kept by.
 func (s *Subject) Key() (trust.Key, error) { return s.subject.Key() }
 
-// Subjects lists the definitions that need an approval, in order.
+// Subjects lists the definitions that need somebody's approval, in order.
 func (r *Registry) Subjects() []Subject {
 	var list []Subject
 	for _, d := range r.snap.Load().definitions {
-		if d.subject != nil {
+		if d.subject != nil && d.content == nil {
 			list = append(list, Subject{Hooks: d.hooks, Verdict: d.check(nil), subject: d.subject.With(d.program(nil))})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
 // settleTime is for how long nothing must have changed before a reload: editors
@@ -130,7 +131,8 @@ func (r *Registry) watched() []string {
 			dirs = append(dirs, filepath.Dir(file))
 		}
 	}
-	dirs = append(dirs, cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())) // of approvals
+	state := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
+	dirs = append(dirs, state, pack.StoreDir(state)) // of approvals and of packs
 	for _, file := range r.opts.Approvals {
 		dirs = append(dirs, filepath.Dir(file))
 	}

@@ -14,6 +14,7 @@ import (
 type Guard struct {
 	subject Subject
 	stores  []*Store
+	content *Content // in place of stores
 
 	last atomic.Pointer[folderState]
 	mu   sync.Mutex // held to read the folder
@@ -50,7 +51,7 @@ func (g *Guard) Check(program func() hook.Program) Verdict {
 	if err != nil {
 		return refused(asProblem(g.subject.Path, err), nil)
 	}
-	if !known(books, key) {
+	if g.content == nil && !known(books, key) {
 		v := unapproved(key)
 		for _, b := range books {
 			if b.problem != nil {
@@ -70,6 +71,9 @@ func (g *Guard) Check(program func() hook.Program) Verdict {
 	}
 	if seal, err = seal.with(p); err != nil {
 		return refused(asProblem(g.subject.Path, err), nil)
+	}
+	if g.content != nil {
+		return g.content.judge(seal)
 	}
 	return g.judge(seal)
 }

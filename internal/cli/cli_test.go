@@ -23,8 +23,11 @@ import (
 // The scripts start the commands as they are installed. Starting this test binary
 // in their place would take ten times as long with -race.
 func TestScripts(t *testing.T) {
-	caches, bin := goCaches(), t.TempDir()
+	caches, bin, fleet := goCaches(), t.TempDir(), t.TempDir()
 	if err := built.Into(bin, "cmd/tenterhook", "cmd/tenterhook-bridge", "testdata/nolandlock/withoutlandlock"); err != nil {
+		t.Fatal(err)
+	}
+	if err := built.Into(fleet, "fleet/cmd/tenterhook-fleet"); err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
@@ -41,6 +44,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
 			e.Setenv("HOME", home)
+			e.Setenv("FLEET", fleet) // not on PATH: a script puts it there
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("XDG_CONFIG_HOME", home+"/.config")
 			e.Setenv("XDG_DATA_HOME", home+"/.local/share")

@@ -57,7 +57,7 @@ func (a *app) disable(cmd *cobra.Command, id string, length time.Duration, reaso
 // disableable fails for a hook that is not there, or that nobody disables.
 func (a *app) disableable(cmd *cobra.Command, id string) (*hook.Hook, error) {
 	h, err := a.loaded(cmd, id)
-	if err == nil && h.Scope == hook.ScopeManaged {
+	if err == nil && h.Authority() == hook.ScopeManaged {
 		err = &located{code: "managed", message: id + " is managed, and cannot be disabled", hint: "ask whoever manages this machine"}
 	}
 	return h, err

@@ -21,7 +21,8 @@ func (a *app) packCommand() *cobra.Command {
 		Use:   "pack",
 		Short: "Move folders of hooks through registries, by digest (with " + fleetProgram + ")",
 		Long: "Runs the program " + fleetProgram + ", which lies beside this one or on PATH, and has its own help:\n" +
-			"a folder of hooks becomes an OCI artifact in a registry or a layout directory.",
+			"a folder of hooks becomes an OCI artifact in a registry or a layout directory, and the settings\n" +
+			"packs = [\"REF@sha256:…\"] let the hooks of a digest run.",
 		Example:            "  tenterhook pack push ./hooks registry.example.com/team/guards:v1\n  tenterhook pack pull registry.example.com/team/guards:v1\n  tenterhook pack --help",
 		DisableFlagParsing: true,
 		RunE:               func(cmd *cobra.Command, args []string) error { return a.runFleet(cmd, args) },

@@ -21,6 +21,7 @@ type listedHook struct {
 	If        hook.Rules         `json:"if"`
 	Scope     hook.Scope         `json:"scope"`
 	Source    listedSource       `json:"source"`
+	Pack      string             `json:"pack,omitempty"` // the reference of the pack that it comes with
 	State     hook.State         `json:"state"`
 	Why       string             `json:"why"`
 	OnFailure hook.FailurePolicy `json:"on_failure"`
@@ -115,7 +116,7 @@ func listed(l registry.Listed) listedHook {
 	}
 	shown := listedHook{
 		ID: h.ID, Name: h.Name, Event: h.Event, Kind: h.Kind, Matcher: h.Matcher, If: h.If, Scope: h.Scope,
-		Source: listedSource{h.Source.Path, h.Source.Line}, State: l.State, Why: l.Why, OnFailure: policy,
+		Source: listedSource{h.Source.Path, h.Source.Line}, Pack: h.Source.Pack, State: l.State, Why: l.Why, OnFailure: policy,
 		TimeoutMS: l.Timeout.Milliseconds(), Priority: h.Priority, Breaker: l.Breaker.State.String(), Unbound: l.Unbound,
 		Description: h.Description, StatusMessage: h.StatusMessage, Params: slices.Sorted(maps.Keys(h.Params)),
 		Env: slices.Sorted(maps.Keys(h.Env)), Syntax: h.Syntax, Protocol: cmp.Or(h.Protocol, hook.ProtocolClaude),

@@ -87,6 +87,9 @@ func approvalOf(subjects []registry.Subject, l registry.Listed) string {
 	if l.State == hook.StateUntrusted {
 		return l.Why
 	}
+	if l.Hook.Source.Pack != "" {
+		return joined("by the digest in the settings ("+l.Hook.Source.PackBy.String()+")", unboundNote(l.Unbound))
+	}
 	return "none needed in scope " + l.Hook.Scope.String()
 }
 
@@ -107,6 +110,7 @@ func (a *app) printHook(h shownHook) {
 	fact("description", h.Description)
 	fact("status_message", h.StatusMessage)
 	fact("source", fmt.Sprintf("%s:%d", h.Source.Path, h.Source.Line))
+	fact("pack", h.Pack)
 	fact("scope", h.Scope.String())
 	fact("event", string(h.Event))
 	fact("matches", shown(h.hook))

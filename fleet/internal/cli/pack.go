@@ -21,9 +21,10 @@ const refHelp = "REF is HOST/REPOSITORY:TAG or HOST/REPOSITORY@sha256:… of a r
 
 func (a *app) packCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "pack",
-		Short:   "Move folders of hooks through registries, by digest",
-		Long:    "A pack is a folder of hooks as an OCI artifact. The same files have the same digest everywhere.\n\n" + refHelp,
+		Use:   "pack",
+		Short: "Move folders of hooks through registries, by digest",
+		Long: "A pack is a folder of hooks as an OCI artifact. The same files have the same digest everywhere,\n" +
+			"and settings that name the digest let its hooks run: packs = [\"REF@sha256:…\"]\n\n" + refHelp,
 		Example: "  tenterhook pack push ./hooks registry.example.com/team/guards:v1\n  tenterhook pack pull registry.example.com/team/guards:v1",
 		Args:    cobra.ArbitraryArgs, RunE: needCommand,
 	}
@@ -79,7 +80,14 @@ func pinned(ref pack.Reference, digest string) string {
 }
 
 func (s summary) String() string {
-	return fmt.Sprintf("%d hooks, %d files, %s", len(s.Hooks), s.Files, size(s.Bytes))
+	return fmt.Sprintf("%s, %s, %s", plural(len(s.Hooks), "hook"), plural(s.Files, "file"), size(s.Bytes))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func size(bytes int64) string {
@@ -165,7 +173,8 @@ func (a *app) pullCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "pull REF",
 		Short: "Fetch a pack into the store of this machine",
-		Long: "The whole pack is compared with its digest before it is there. A pack that changed in the store is fetched anew; one\n" +
+		Long: "The whole pack is compared with its digest before it is there. Nothing of it runs until the user's\n" +
+			"or the managed settings name the digest. A pack that changed in the store is fetched anew; one\n" +
 			"that is there needs no network, if REF has a digest.\n\n" + refHelp,
 		Example: "  tenterhook pack pull registry.example.com/team/guards:v1\n  tenterhook pack pull oci:/srv/packs/guards:v1 --json",
 		Args:    cobra.ExactArgs(1),
@@ -188,7 +197,7 @@ func (a *app) pullCommand() *cobra.Command {
 					Folder string `json:"folder"`
 				}{s, folder})
 			}
-			fmt.Fprintf(a.out, "%s: %s\n%s\n", s, folder, s.Reference)
+			fmt.Fprintf(a.out, "%s: %s\nname it in settings.toml of the user or the administrator, and its hooks run:\n  packs = [%q]\n", s, folder, s.Reference)
 			return nil
 		}),
 	}

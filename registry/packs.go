@@ -1,0 +1,162 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/trust"
+)
+
+// Codes of diagnostics about packs.
+const (
+	packReference = "pack_reference" // what the settings name is no reference with a digest
+	packMissing   = "pack_missing"   // it is not in the store
+	packChanged   = "pack_changed"   // what is in the store is not what the digest says
+)
+
+// namedPack is a pack as settings name it.
+type namedPack struct {
+	text   string // the reference
+	config *configFile
+}
+
+// namedPacks are the packs of all settings that may name one, each once: that of
+// the managed settings before that of others.
+func namedPacks(configs []*configFile) (named []namedPack) {
+	ordered := slices.Clone(configs)
+	slices.SortStableFunc(ordered, func(a, b *configFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })
+	for _, c := range ordered {
+		switch c.scope.Scope {
+		case hook.ScopeManaged, hook.ScopeUser, hook.ScopeDir:
+		default:
+			continue // it has no word, and is told so
+		}
+		if c.disowned != "" {
+			continue
+		}
+		for _, text := range c.settings.Packs {
+			if !slices.ContainsFunc(named, func(n namedPack) bool { return n.text == text }) {
+				named = append(named, namedPack{text, c})
+			}
+		}
+	}
+	return named
+}
+
+// loadPacks loads the hooks of the packs that the settings name, from the store.
+// Whatever is wrong with a pack, hooks stand for it, so that nobody takes it for
+// one that has no objection.
+func (r *Registry) loadPacks(ctx context.Context, last *memory, l *loaded) error {
+	var seen []pack.Reference // the same pack of two places is one
+	for _, n := range namedPacks(l.configs) {
+		s := discovery.Scope{Scope: hook.ScopePlugin, Pack: n.text, PackBy: n.config.scope.Scope, Aside: n.config.scope.Aside}
+		problem := func(code, message, hint string) *hook.Diagnostic {
+			return &hook.Diagnostic{Severity: hook.SeverityError, Code: code, Path: n.config.path, Message: "packs: " + message, Hint: hint}
+		}
+		ref, err := pack.Pinned(n.text)
+		if err != nil {
+			s.Package = "unknown"
+			withoutPack(last, s, problem(packReference, err.Error(), "`tenterhook pack pull` prints the line"), l)
+			continue
+		}
+		if slices.ContainsFunc(seen, func(s pack.Reference) bool { return s.Digest == ref.Digest && s.Name() == ref.Name() }) {
+			continue
+		}
+		seen = append(seen, ref)
+		state := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
+		s.Package = ref.Name()
+		s.Dir = filepath.Join(pack.Folder(state, ref.Digest), pack.FilesFolder)
+		s.DataDir = filepath.Join(state, "pack-data", s.Package)
+		hint := "tenterhook pack pull " + n.text
+		p, err := pack.Open(state, ref.Digest)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			withoutPack(last, s, problem(packMissing, n.text+" is not in the store of this machine", hint), l)
+		case err != nil:
+			withoutPack(last, s, problem(packChanged, n.text+": "+err.Error(), hint), l)
+		default:
+			if err := r.loadPack(ctx, last, s, p, problem, hint, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// withoutPack puts in the place of a pack what it last held, or a hook that is
+// invalid. That blocks if the pack is there and cannot be read, or if
+// default_on_failure says so.
+func withoutPack(last *memory, s discovery.Scope, bad *hook.Diagnostic, l *loaded) {
+	l.notes = append(l.notes, *bad)
+	if kept := last.unseenPack(s.Pack, nil); len(kept) > 0 {
+		l.definitions = append(l.definitions, kept...)
+		return
+	}
+	l.definitions = append(l.definitions, insteadOfPack(last, s, s.Package, bad.Path, bad))
+}
+
+// insteadOfPack is an invalid hook in the place of one of a pack, or of all.
+func insteadOfPack(last *memory, s discovery.Scope, name, path string, bad *hook.Diagnostic) *definition {
+	f := &discovery.Found{Scope: s, Name: name, Path: path, Problem: bad}
+	if d := last.sameFolder(f, nil); d != nil {
+		return d
+	}
+	return define(f)
+}
+
+// loadPack loads the hooks of a pack that is in the store. Each manifest must be
+// the one that the digest names; every other file is judged when a hook is to run.
+func (r *Registry) loadPack(ctx context.Context, last *memory, s discovery.Scope, p *pack.Pack, problem func(code, message, hint string) *hook.Diagnostic, hint string, l *loaded) error {
+	changed := p.Changed()
+	if changed != "" {
+		l.notes = append(l.notes, *problem(packChanged, s.Pack+": "+changed, hint))
+	}
+	s.HooksDir = filepath.Join(s.Dir, p.HooksDir())
+	content := contentOf(p, hint)
+	definitions, notes, err := discovery.Walk(ctx, nil, []discovery.Scope{s},
+		func(path string) (*definition, bool) { return last.folder(sourceOf(s, "", path)) },
+		func(f *discovery.Found) *definition {
+			if d := last.sameFolder(f, nil); d != nil {
+				return d
+			}
+			d := define(f)
+			d.content = content
+			r.needApproval(d)
+			return d
+		})
+	if changed == "" {
+		l.notes = append(l.notes, notes...)
+	}
+	byPath := make(map[string]*definition, len(definitions))
+	for _, d := range definitions {
+		byPath[d.path] = d
+	}
+	for _, name := range p.Hooks() { // what lies there besides is no part of the pack
+		path := filepath.Join(s.Dir, filepath.FromSlash(name))
+		want, _ := p.File(name)
+		d := byPath[path]
+		if d == nil || pack.Digest(d.data) != "sha256:"+want.SHA256 {
+			bad := problem(packChanged, fmt.Sprintf("%s: %s is gone or changed", s.Pack, name), hint)
+			d = insteadOfPack(last, s, filepath.Base(filepath.Dir(path)), path, bad)
+		}
+		l.definitions, l.notes = append(l.definitions, d), append(l.notes, d.notes...)
+	}
+	return err
+}
+
+// contentOf is what the digest of a pack says of its files.
+func contentOf(p *pack.Pack, remedy string) *trust.Content {
+	files := make([]trust.File, len(p.Files))
+	for i, f := range p.Files {
+		files[i] = trust.File{Name: f.Name, Size: f.Size, SHA256: f.SHA256, Exec: f.Exec}
+	}
+	return trust.NewContent("the digest of its pack", remedy, files)
+}
