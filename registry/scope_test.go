@@ -81,9 +81,17 @@ func TestLaterDirThatIsAskedLessOverridesNothing(t *testing.T) {
 		"broken":            "event = \"PreToolUse\"\ntimeout = \"soon\"",
 		"a missing program": "event = \"PreToolUse\"\nrequires.bins = [\"no-such-program-here\"]",
 		"a broken matcher":  "event = \"PreToolUse\"\nmatcher = \"Ba(sh\"",
+		"a broken rule":     "event = \"PreToolUse\"\nif = \"Bash(rm *\"",
+		"a missing script":  "event = \"PreToolUse\"\ncommand = \"./gone.sh\"",
+		"an URL":            "event = \"PreToolUse\"\ntype = \"http\"\nurl = \"https://example.com\"",
+		"a condition":       "event = \"PreToolUse\"\ntype = \"rule\"\nwhen = \"false\"\ndecision = \"deny\"\nreason = \"R\"",
+		"paths":             "event = \"PreToolUse\"\ntype = \"rule\"\ntouches = \"x\"\ndecision = \"deny\"\nreason = \"R\"",
 	} {
+		if !strings.Contains(keys, "command") && !strings.Contains(keys, "type") {
+			keys += "\ncommand = \"true\""
+		}
 		for _, matcher := range []string{"", "matcher = \"Bash\"\n"} {
-			near := "-- guard/HOOK.md --\n+++\ncommand = \"true\"\n" + keys + "\n+++\n"
+			near := "-- guard/HOOK.md --\n+++\n" + keys + "\n+++\n"
 			far := "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"exit 2\"\n" + matcher + "+++\n"
 			out := dispatch(t, open(t, only(tree(t, far), tree(t, near))), bash("ls"))
 			if out.Verdict != hook.Deny {

@@ -29,6 +29,11 @@ func (r *Registry) status(e *entry, from *Caller) status {
 	case e.noRule != nil:
 		return status{state: hook.StateInvalid, why: e.noRule.Message, hint: e.noRule.Hint}
 	}
+	for _, near := range e.over { // only one that can run takes the place
+		if s, _ := r.outlook(near, from); e.state == hook.StateReady && s.state == hook.StateReady {
+			return status{state: hook.StateShadowed, why: fmt.Sprintf("overridden by %s in %s", near.hook.ID, near.hook.Source.Path)}
+		}
+	}
 	state, why, approval := e.standing(from)
 	if state != hook.StateReady {
 		return status{state: state, why: why, hint: approval.Hint}

@@ -167,11 +167,17 @@ func overriders(entries []*entry) (map[*entry][]*entry, []hook.Diagnostic) {
 	return over, notes
 }
 
+// asksMore reports whether a hook is a rule that has conditions beside `if`.
+func asksMore(h *hook.Hook) bool {
+	return h.Kind == hook.KindRule && slices.ContainsFunc([]string{"unless", "when", "touches", "reads", "writes", "network", "destructive"},
+		func(key string) bool { return h.Params[key] != nil })
+}
+
 // overrides reports whether e, of a folder named later, takes the place of far:
 // it is asked about everything that far is asked about.
 func (e *entry) overrides(far *entry) bool {
 	near, was := e.hook, far.hook
-	return e.state == hook.StateReady && e.event == far.event &&
+	return e.state == hook.StateReady && e.event == far.event && !asksMore(near) &&
 		(near.Matcher == "" || near.Matcher == was.Matcher && near.Syntax == was.Syntax) &&
 		(len(near.If) == 0 || slices.Equal(near.If, was.If)) &&
 		(!background(near) || background(was)) && (!near.Once || was.Once)
@@ -181,11 +187,6 @@ func (e *entry) overrides(far *entry) bool {
 func (e *entry) standing(from *Caller) (state hook.State, why string, verdict trust.Verdict) {
 	if e.state != hook.StateReady || e.definition == nil {
 		return e.state, e.why, verdict
-	}
-	for _, near := range e.over {
-		if near.check.VerdictIn(from.lookup()).Eligible && near.matcher.Valid() == nil {
-			return hook.StateShadowed, fmt.Sprintf("overridden by %s in %s", near.hook.ID, near.hook.Source.Path), verdict
-		}
 	}
 	if verdict = e.definition.check(from.env()); !verdict.Approved {
 		return hook.StateUntrusted, verdict.Why, verdict
