@@ -14,7 +14,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ingestTurn is how long an ingester waits for another.
+// ingestTurn is how long an ingester waits for other processes.
 const ingestTurn = 2 * time.Second
 
 // Ingest moves the spool into the database and returns how many lines it moved.
@@ -41,7 +41,12 @@ func (j *Journal) Ingest(ctx context.Context) (moved int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	files, err := s.take(time.Now())
+	taking, stop := context.WithTimeout(ctx, ingestTurn)
+	defer stop()
+	files, err := s.take(taking, time.Now())
+	if err != nil && taking.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("another process has held %s for long", filepath.Join(j.dir, lockName))
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -25,11 +25,7 @@ func private(dir string) error {
 	if uid := ownerOf(info); uid != os.Geteuid() {
 		return foreign(dir, uid)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
-		if err := os.Chmod(dir, 0o700); err != nil {
-			return err
-		}
-	}
+	open := info.Mode().Perm()&0o077 != 0
 	above := filepath.Dir(dir)
 	if info, err = os.Stat(above); err != nil {
 		return err
@@ -39,6 +35,9 @@ func private(dir string) error {
 	}
 	if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
 		return fmt.Errorf("%w to %s", ErrExposed, above)
+	}
+	if open {
+		return os.Chmod(dir, 0o700)
 	}
 	return nil
 }

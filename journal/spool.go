@@ -3,6 +3,7 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -92,8 +93,8 @@ func (s *spool) append(lines [][]byte) (err error) {
 // take renames the spool, so that nobody appends to it any more, and returns
 // every spool that was taken, the oldest first: an ingester may have been killed
 // before it moved one.
-func (s *spool) take(now time.Time) (taken []string, err error) {
-	if err := s.lock.Lock(); err != nil {
+func (s *spool) take(ctx context.Context, now time.Time) (taken []string, err error) {
+	if _, err := s.lock.TryLockContext(ctx, time.Millisecond); err != nil { // another process may hold it for ever
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.lock.Unlock()) }()

@@ -1,7 +1,9 @@
 package journal_test
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,5 +154,29 @@ func TestDamagedBytesAreTold(t *testing.T) {
 		if err := j.Check(t.Context()); !journal.Damaged(err) {
 			t.Errorf("check of %s: %v", counts, err)
 		}
+	}
+}
+
+// A process that stops with the spool's lock holds up nobody who does not want to wait.
+func TestIngestEndsWithItsContextWhereTheSpoolIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	keep(t, dir, journal.Options{}, record("r1", time.Now()))
+	j := ingest(t, dir, journal.Options{})
+	other := flock.New(filepath.Join(dir, "spool.lock"))
+	if got, err := other.TryLock(); err != nil || !got {
+		t.Fatal(got, err)
+	}
+	defer func() { _ = other.Unlock() }()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { _, err := j.Ingest(ctx); ended <- err }()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(15 * time.Second):
+		t.Error("it waits for the lock")
 	}
 }

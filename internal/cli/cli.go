@@ -38,8 +38,12 @@ const (
 	exitAsk   = 3
 )
 
-// recordWithin is how long a command waits for its record to be written.
-const recordWithin = 5 * time.Second
+// How long a command waits for its record to be written: before it answers, and
+// after that before it ends.
+const (
+	recordWithin = 2 * time.Second
+	closeWithin  = 3 * time.Second
+)
 
 // app is one invocation.
 type app struct {
@@ -59,7 +63,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if a.recording != nil {
-		if err := a.recording.CloseWithin(recordWithin); err != nil {
+		if err := a.recording.CloseWithin(closeWithin); err != nil {
 			fmt.Fprintln(a.Err, "tenterhook: this run is not recorded: "+printable(err.Error()))
 		}
 	}
