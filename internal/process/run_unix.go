@@ -172,13 +172,17 @@ func newChild(s *Spec, token string, deadline time.Time) *child {
 // enter makes the child one of a restricted thread, with the temporary directory that is its own.
 func (c *child) enter(in *sandbox.Inside) {
 	c.inside = in
-	if in == nil || in.Dir == "" {
+	if in == nil {
 		return
 	}
 	own := *c.spec
+	own.Path, own.Argv = in.Command(own.Path, own.Argv)
+	c.spec = &own
+	if in.Dir == "" {
+		return
+	}
 	own.Env = slices.DeleteFunc(slices.Clone(own.Env), func(s string) bool { return strings.HasPrefix(s, "TMPDIR=") })
 	own.Env = append(own.Env, "TMPDIR="+in.Dir)
-	c.spec = &own
 }
 
 // begin opens the pipes and starts the child.

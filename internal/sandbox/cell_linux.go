@@ -18,6 +18,9 @@ type Inside struct {
 	reaped bool
 }
 
+// Command returns what is started in the place of a program: that, as its thread is contained.
+func (in *Inside) Command(path string, argv []string) (string, []string) { return path, argv }
+
 // Reaped reports whether everything that the function starts dies with it.
 func (in *Inside) Reaped() bool { return in.reaped }
 

@@ -96,18 +96,6 @@ func (p *Policy) rules() (rules []rule) {
 	return rules
 }
 
-// real resolves links: the kernel knows files, and not the names that lead to them. What is not there is left
-// out, as it can neither be allowed nor read.
-func real(paths []string) []string {
-	list := make([]string, 0, len(paths))
-	for _, path := range paths {
-		if path, err := filepath.EvalSymlinks(path); err == nil {
-			list = append(list, path)
-		}
-	}
-	return list
-}
-
 // mayLoad are the rights that read the contents of a file.
 const mayLoad = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
 
