@@ -81,7 +81,7 @@ func TestProtectSecretsReadsCommands(t *testing.T) {
 		{`ssh -i ~/.ssh/id_ed25519 host`, "none"},
 		{`echo .env >> .gitignore`, "none"},
 		{`cp .env.example env.txt`, "none"},
-		{`node -e "console.log(process.env)"`, "none"},
+		{`node -e "console.log(process.env)"`, "ask"},
 		{`go test ./... && git status`, "none"},
 	} {
 		if got, why := judge(shell(c.command)); got != c.want {

@@ -91,6 +91,9 @@ func (r *lineReader) handed(words []string, at int, in stream) {
 		}
 	}
 	if in.text != "" {
+		if strings.Contains(in.text, "!") { // an editor's
+			r.text(strings.ReplaceAll(in.text, "!", " "), may, via)
+		}
 		r.text(in.text, may, via)
 	}
 	for _, s := range r.substituted {

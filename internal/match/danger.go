@@ -135,7 +135,7 @@ func textPlace(word string) place {
 		return place{harm: fatal, kind: ofUp, what: "everything in a directory above"}
 	case all:
 		return place{harm: fatal, kind: ofHere, what: "everything in the current directory"}
-	case len(parts) == 1 && !up && parts[0] == ".git":
+	case !up && parts[0] == ".git" && (len(parts) == 1 || len(parts) == 2 && (parts[1] == "objects" || parts[1] == "refs" || everything(parts[1]))):
 		return place{harm: doubtful, kind: ofHere, what: "the repository's history"}
 	}
 	return place{}

@@ -121,7 +121,7 @@ func (d *destruction) judge() {
 
 // looked are the programs whose words are looked at one by one.
 var looked = wordSet(`rm find chmod chown chgrp chattr setfacl mv cp tee shred truncate install ln sponge unlink rmdir rename prename
-	dd dcfldd ddrescue rsync git kill pkill killall diskutil sqlite3 sqlite duckdb bq tar zip 7z 7za rimraf del-cli trash trash-put gio`)
+	dd dcfldd ddrescue rsync git kill pkill killall diskutil sqlite3 sqlite duckdb bq skill sed perl ed ex patch tar zip 7z 7za rimraf del-cli trash trash-put gio`)
 
 func judges(name string) bool {
 	name = kindOf(name)
@@ -151,6 +151,8 @@ func (d *destruction) command() {
 		d.overwrite(name, args)
 	case "dd", "dcfldd", "ddrescue":
 		d.copyDisk(name, args)
+	case "sed", "perl", "ed", "ex", "patch":
+		d.edit(name, args)
 	case "rsync":
 		d.mirror(args)
 	case "git":
@@ -159,7 +161,7 @@ func (d *destruction) command() {
 		if s.how == does {
 			d.verdict(doubtful, "stops the machine")
 		}
-	case "kill", "pkill", "killall", "killall5":
+	case "kill", "skill", "pkill", "killall", "killall5":
 		d.kill(name, args)
 	case forkBombName, strings.TrimSuffix(forkBombName, "/"):
 		d.verdict(fatal, "is a fork bomb: it starts itself twice, for ever")
@@ -258,7 +260,8 @@ func (d *destruction) remove(args []string, recursive bool) {
 			d.verdict(doubtful, "would delete a file that the system or its owner needs")
 		}
 	}
-	if recursive && targets == 0 && d.now.how == does {
+	runner, inCode := strings.CutPrefix(d.now.via, "perhaps run by ")
+	if recursive && targets == 0 && (d.now.how == does || d.now.how == may && inCode && isLanguage(runner)) {
 		d.verdict(doubtful, "takes its targets from elsewhere")
 	}
 }
@@ -304,6 +307,9 @@ func (d *destruction) mode(name string, args []string) {
 	})
 	for _, w := range args {
 		p := d.danger(w)
+		if !recursive && name == "chmod" && p.system && isPlain(w) && slices.ContainsFunc(args, takesAway) {
+			d.verdict(doubtful, "would take the permissions of a file of the system")
+		}
 		if isOption(w) || p.harm != fatal || p.kind == ofHere {
 			continue
 		}
@@ -312,6 +318,22 @@ func (d *destruction) mode(name string, args []string) {
 			d.verdict(fatal, "would change every file of "+describe(w, p))
 		case recursive || p.kind == ofSystem && name != "chattr":
 			d.verdict(doubtful, "would change "+describe(w, p))
+		}
+	}
+}
+
+// takesAway recognises a mode that takes permissions: 000, a-x, -x.
+func takesAway(mode string) bool {
+	who, taken, ok := strings.Cut(mode, "-")
+	return ok && strings.Trim(who, "ugoa") == "" && taken != "" && strings.Trim(taken, "rwxst") == "" || len(mode) > 1 && strings.Trim(mode, "0") == ""
+}
+
+// edit judges programs that change a file in place.
+func (d *destruction) edit(name string, args []string) {
+	use := usesOf(name, args)
+	for i, w := range args {
+		if use.role(i, len(args))&(asWrite|asGuess) == asWrite && isPlain(w) && d.danger(w).system {
+			d.verdict(doubtful, "would change a file of the system")
 		}
 	}
 }
@@ -358,6 +380,8 @@ func (d *destruction) kill(name string, args []string) {
 			d.verdict(fatal, "ends every process")
 		case (name == "pkill" || name == "killall") && (w == "." || w == ".*" || w == "" || w == "init" || w == "systemd" || w == "launchd"):
 			d.verdict(doubtful, "ends processes that it does not name")
+		case name == "pkill" && (w == "-v" || w == "--inverse"):
+			d.verdict(doubtful, "ends processes that it does not name")
 		}
 		if isOption(w) {
 			signal = true
@@ -366,20 +390,27 @@ func (d *destruction) kill(name string, args []string) {
 }
 
 // deletingCode are parts of code that delete.
-var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "removesync", "deno.remove", "delete-directory", "delete-file", "deletedirectory", "file_util.rm", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "format c:", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
+var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "rmdirsync", "file.delete", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "removesync", "deno.remove", "delete-directory", "delete-file", "deletedirectory", "file_util.rm", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "format c:", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
 
 // code judges code that an interpreter is given.
 func (d *destruction) code(name string, args []string) {
 	if !isLanguage(name) || d.now.how == mentioned {
 		return
 	}
-	for _, text := range append(args[:len(args):len(args)], d.now.stdin) {
+	texts := append(args[:len(args):len(args)], d.now.stdin)
+	if name == "cmd" {
+		texts = append(texts, strings.Join(args, " "))
+	}
+	for _, text := range texts {
 		low := strings.ToLower(text)
 		for _, part := range deletingCode {
 			if strings.ContainsAny(low, " (;\"'") && strings.Contains(low, part) {
 				d.verdict(doubtful, "has code that deletes")
 				return
 			}
+		}
+		if (strings.Contains(low, "exec(") || strings.Contains(low, "eval(")) && (strings.Contains(low, "decode") || strings.Contains(low, "fromhex") || strings.Contains(low, "atob(")) {
+			d.verdict(doubtful, "has code that decodes what it runs")
 		}
 		if strings.Contains(low, "fork") && (strings.Contains(low, "while") || strings.Contains(low, "loop") || strings.Contains(low, "for ")) {
 			d.verdict(doubtful, "has code that starts itself again and again")

@@ -41,8 +41,16 @@ func (d *destruction) git(args []string) {
 		discards = has("drop", "clear")
 	case "reflog":
 		discards = has("expire", "delete")
+	case "prune":
+		discards = !has("-n", "--dry-run")
+	case "checkout-index":
+		discards = short("f") || has("--force")
+	case "submodule":
+		discards = has("deinit") && (short("f") || has("--force", "--all"))
+	case "symbolic-ref":
+		discards = short("d") || has("--delete")
 	case "update-ref":
-		discards = short("d")
+		discards = short("d") || has("--stdin")
 	case "filter-branch", "filter-repo":
 		discards = true
 	case "gc":
@@ -106,7 +114,7 @@ func (d *destruction) push(args []string) {
 func (d *destruction) database(args []string) {
 	for _, text := range append(args[:len(args):len(args)], d.now.stdin) {
 		low := " " + strings.Join(strings.Fields(strings.ToLower(text)), " ")
-		for _, part := range []string{"drop table", "drop database", "drop schema", "drop owned", "drop view", "drop user", "drop role", "drop index", "truncate ", "flushall", "flushdb", "dropdatabase", ".drop(", "deletemany({})", "drop keyspace"} {
+		for _, part := range []string{"drop table", "drop database", "drop schema", "drop owned", "drop view", "drop user", "drop role", "drop index", "drop column", "drop function", "truncate ", "flushall", "flushdb", "dropdatabase", "dropuser", "debug segfault", ".drop(", "deletemany({})", "drop keyspace"} {
 			if strings.Contains(low, part) {
 				d.verdict(doubtful, "deletes from a database")
 				return
@@ -116,17 +124,21 @@ func (d *destruction) database(args []string) {
 			d.verdict(doubtful, "deletes a table's rows")
 			return
 		}
+		if strings.Contains(low, "update ") && strings.Contains(low, " set ") && !strings.Contains(low, " where ") && d.now.program() != "redis-cli" {
+			d.verdict(doubtful, "changes every row of a table")
+			return
+		}
 	}
 }
 
 // losing are subcommands of tools that delete what is not in a repository: each
 // entry is words that must all be there, in that order.
 var losing = map[string][]string{
-	"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
+	"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm -f -a", "rmi -f -a", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
 	"kubectl":        {"delete", "drain", "replace --force", "scale --replicas=0"},
 	"helm":           {"uninstall", "delete"},
-	"terraform":      {"destroy", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve"},
-	"docker-compose": {"down -v", "down --volumes"}, "brew": {"uninstall --ignore-dependencies"}, "serverless": {"remove"}, "vercel": {"rm", "remove"},
+	"terraform":      {"destroy", "destroy-all", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve", "taint", "force-unlock"},
+	"docker-compose": {"down -v", "down --volumes"}, "brew": {"uninstall --ignore-dependencies", "uninstall --force"}, "serverless": {"remove"}, "vercel": {"rm", "remove"},
 	"railway": {"down"}, "s3cmd": {"del", "rm", "rb"}, "s5cmd": {"rm", "rb"}, "mc": {"rm", "rb"}, "bq": {"rm"},
 	"curl": {"-X DELETE", "--request DELETE", "-XDELETE", "--request=DELETE"}, "http": {"DELETE"}, "https": {"DELETE"}, "xh": {"DELETE"},
 	"ip": {"link set down", "link delete", "link del", "route flush", "addr flush", "route del default"}, "ifconfig": {"down"}, "rmmod": {"-f"},
@@ -135,14 +147,19 @@ var losing = map[string][]string{
 		"dynamodb delete-table", "cloudformation delete-stack", "iam delete-user", "eks delete-cluster", "kms schedule-key-deletion", "lambda delete-function", "s3 sync --delete", "route53 delete-hosted-zone"},
 	"gcloud": {"delete", "storage rm"}, "gsutil": {"rm", "rb"}, "az": {"delete", "purge"}, "heroku": {"apps:destroy", "destroy", "pg:reset"}, "flyctl": {"destroy"},
 	"doctl": {"delete"}, "eksctl": {"delete"}, "kind": {"delete cluster"}, "minikube": {"delete"}, "vagrant": {"destroy"}, "vault": {"delete", "kv destroy", "secrets disable"},
-	"gh": {"repo delete", "release delete", "secret delete", "api -X DELETE", "api --method DELETE"}, "glab": {"repo delete"},
-	"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r", "-"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
+	"gh": {"repo delete", "release delete", "secret delete", "api -X DELETE", "api --method DELETE", "api --method=DELETE"}, "glab": {"repo delete"},
+	"ctr": {"images rm", "containers rm"}, "crictl": {"rm", "rmp", "rmi"}, "buildah": {"rm -a", "rmi -a"}, "flux": {"uninstall"}, "istioctl": {"uninstall"},
+	"nomad": {"stop -purge", "system gc"}, "sequelize": {"db:drop"}, "typeorm": {"schema:drop"}, "knex": {"migrate:rollback --all"}, "alembic": {"downgrade base"}, "flyway": {"clean"}, "liquibase": {"drop-all", "dropAll"},
+	"python": {"manage.py flush", "manage.py reset_db"}, "manage.py": {"flush", "reset_db"}, "gem": {"yank"}, "snap": {"remove --purge"}, "flatpak": {"uninstall --all"},
+	"nix-collect-garbage": {"-d", "--delete-old"}, "conda": {"remove --all", "env remove"}, "lxc-destroy": {""}, "kubeadm": {"reset"}, "k3s-uninstall.sh": {""}, "wsl": {"--unregister"},
+	"remove-item": {"-Recurse"}, "kexec": {"-e"}, "mount": {"-o remount,ro /"}, "firewall-cmd": {"--panic-on"}, "nmcli": {"networking off"}, "route": {"del default"}, "gpasswd": {"-d"}, "atrm": {""},
+	"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r", "-", "/dev/null"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
 	"systemctl": {"poweroff", "reboot", "halt", "isolate", "mask", "disable", "kexec", "stop sshd", "stop ssh", "stop NetworkManager", "stop networking"}, "iptables": {"-F", "--flush", "-X", "-P DROP"}, "nft": {"flush ruleset"}, "ufw": {"disable", "reset"},
 	"passwd": {"-d", "--delete", "-l", "--lock"}, "usermod": {"-L", "--lock"}, "rpm": {"-e", "--erase"}, "apk": {"del"}, "zypper": {"remove", "rm"}, "emerge": {"-C", "--unmerge"},
 	"dropdb": {""}, "dropuser": {""}, "mysqladmin": {"drop"}, "rabbitmqctl": {"reset", "force_reset", "delete_queue", "delete_vhost"}, "etcdctl": {"del"},
-	"apt": {"purge", "autoremove", "remove --purge"}, "apt-get": {"purge", "remove --purge"}, "dpkg": {"--purge", "-P"}, "pacman": {"-Rns", "-Rdd"}, "yum": {"remove"}, "dnf": {"remove"},
+	"apt": {"purge", "autoremove", "remove --purge"}, "apt-get": {"purge", "autoremove", "remove --purge"}, "dpkg": {"--purge", "-P", "-r --force", "--remove --force"}, "pacman": {"-Rns", "-Rdd", "-Rscn", "-Rcs", "-Rsc"}, "yum": {"remove"}, "dnf": {"remove"},
 	"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "launchctl": {"unload", "bootout"},
-	"tmutil": {"delete"}, "csrutil": {"disable"}, "nixos-rebuild": {""}, "init": {"0", "6"}, "sysctl": {"-w"}, "swapoff": {"-a"}, "umount": {"-a", "-l"},
+	"tmutil": {"delete"}, "csrutil": {"disable"}, "nixos-rebuild": {""}, "init": {"0", "1", "6"}, "sysctl": {"-w"}, "swapoff": {"-a", "--all"}, "umount": {"-a", "-l"},
 	"rails": {"db:drop", "db:reset"}, "rake": {"db:drop", "db:reset"}, "artisan": {"migrate:fresh", "db:wipe"}, "prisma": {"migrate reset", "db push --force-reset"},
 	"mix": {"ecto.drop", "ecto.reset"}, "wrangler": {"delete"}, "firebase": {"firestore:delete", "projects:delete"}, "velero": {"delete"}, "supabase": {"db reset"},
 }
@@ -151,6 +168,9 @@ var losing = map[string][]string{
 func (d *destruction) cloud(name string, args []string) {
 	if d.now.how == mentioned || d.now.suffix && !strings.Contains(d.now.text, " ") {
 		return
+	}
+	if isLanguage(name) {
+		name = strings.TrimRight(name, "0123456789.")
 	}
 	loses := slices.ContainsFunc(losing[name], func(form string) bool { return hasForm(args, form) }) || d.loses(name, args)
 	if loses && !slices.ContainsFunc(args, onlyShows) {
@@ -172,20 +192,22 @@ func onlyShows(w string) bool {
 func hasForm(args []string, form string) bool {
 	words := strings.Fields(form)
 	for _, w := range args {
-		if len(words) == 0 {
-			break
-		}
-		want := words[0]
-		letter := len(want) == 2 && isOption(want) && isOption(w) && w[1] != '-' && strings.Contains(w, want[1:])
-		if w == want || letter || isOption(want) && len(want) > 3 && strings.HasPrefix(w, want) {
-			words = words[1:]
+		for letter := true; letter && len(words) > 0; {
+			want := words[0]
+			letter = len(want) == 2 && isOption(want) && isOption(w) && w[1] != '-' && strings.Contains(w, want[1:])
+			if w == want || letter || isOption(want) && len(want) > 3 && strings.HasPrefix(w, want) {
+				words = words[1:]
+			}
 		}
 	}
 	return len(words) == 0
 }
 
 // lossVerbs are subcommands that say what they do, whatever the program is.
-var lossVerbs = wordSet("delete destroy terminate purge nuke wipe erase obliterate decommission deprovision teardown")
+var lossVerbs = wordSet("delete destroy terminate purge nuke wipe erase obliterate decommission deprovision teardown undefine unregister unregistervm")
+
+// lossOptions are options that say it.
+var lossOptions = wordSet("--delete --purge --destroy --wipe --erase --remove-all-storage --delete-all")
 
 // keepsVerbs are programs whose words of that kind lose nothing, or stand for a
 // script that is not in the line.
@@ -199,6 +221,9 @@ func (d *destruction) loses(name string, args []string) bool {
 	}
 	plains := 0
 	for _, w := range args {
+		if lossOptions.has(w) {
+			return true
+		}
 		if isOption(w) {
 			continue
 		}

@@ -43,7 +43,7 @@ func (d *destruction) mirror(args []string) {
 }
 
 // erasers are programs that erase what they are pointed at.
-var erasers = wordSet("mke2fs mkswap wipefs blkdiscard sgdisk sfdisk hdparm nvme cryptsetup mdadm vgremove lvremove pvremove zpool zfs btrfs parted fdisk gdisk cfdisk badblocks scrub nwipe sg_format format")
+var erasers = wordSet("mke2fs mkntfs mkdosfs mkswap wipefs blkdiscard sgdisk sfdisk hdparm nvme cryptsetup mdadm vgreduce vgremove lvremove pvremove zpool zfs btrfs parted fdisk gdisk cfdisk badblocks scrub nwipe sg_format format")
 
 var eraserGlobs = sync.OnceValue(func() (globs []glob) {
 	globs = []glob{compileGlob("mkfs*", false), compileGlob("newfs*", false)}
@@ -62,11 +62,11 @@ func (d *destruction) erase(name string, args []string) {
 	}
 	switch name {
 	case "zpool", "zfs", "btrfs":
-		if has("destroy", "labelclear", "delete") {
+		if has("destroy", "labelclear", "delete", "rollback") {
 			d.verdict(doubtful, "destroys a file system")
 		}
 		return
-	case "vgremove", "lvremove", "pvremove":
+	case "vgremove", "vgreduce", "lvremove", "pvremove":
 		d.verdict(doubtful, "removes a volume")
 		return
 	case "parted", "fdisk", "gdisk", "cfdisk", "sfdisk", "sgdisk":
@@ -82,6 +82,8 @@ func (d *destruction) erase(name string, args []string) {
 			d.verdict(fatal, "erases what is on the disk")
 		}
 		return
+	case "format": // of Windows
+		disk = disk || slices.ContainsFunc(args, func(w string) bool { return len(w) == 2 && w[1] == ':' })
 	case "wipefs":
 		if !has("-a", "--all", "-f", "-o", "--force") {
 			return

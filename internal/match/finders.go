@@ -74,7 +74,7 @@ func findStarts(args []string) (starts []string, filtered bool) {
 		case strings.HasPrefix(a, "-") || a == "(" || a == "!":
 			expression = true
 			for _, test := range []string{"name", "path", "regex", "time", "min", "newer", "size", "empty", "user", "group", "perm", "wholename"} {
-				if strings.Contains(a, test) && a != "-mindepth" && i+1 < len(args) && args[i+1] != "*" && args[i+1] != "\x01" {
+				if strings.Contains(a, test) && a != "-mindepth" && (i == 0 || args[i-1] != "!" && args[i-1] != "-not") && i+1 < len(args) && args[i+1] != "*" && args[i+1] != "\x01" {
 					filtered = true
 				}
 			}

@@ -8,14 +8,22 @@ import (
 // implied are files that a program shows a part of although the line does not name
 // them: by program, forms as in losing, and the file.
 var implied = map[string][]struct{ form, file string }{
-	"gpg":     {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
-	"gpg2":    {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
-	"aws":     {{"configure get", "~/.aws/credentials"}, {"configure export-credentials", "~/.aws/credentials"}},
+	"gpg":  {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
+	"gpg2": {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
+	"aws": {{"configure get", "~/.aws/credentials"}, {"secretsmanager get-secret-value", "~/.aws/credentials"}, {"--with-decryption", "~/.aws/credentials"},
+		{"configure export-credentials", "~/.aws/credentials"}},
 	"gh":      {{"auth token", "~/.config/gh/hosts.yml"}, {"auth status --show-token", "~/.config/gh/hosts.yml"}, {"auth status -t", "~/.config/gh/hosts.yml"}},
-	"gcloud":  {{"print-access-token", "~/.config/gcloud/credentials.db"}, {"print-identity-token", "~/.config/gcloud/credentials.db"}},
-	"az":      {{"get-access-token", "~/.azure/msal_token_cache.json"}},
-	"kubectl": {{"config view --raw", "~/.kube/config"}},
+	"gcloud":  {{"secrets access", "~/.config/gcloud/credentials.db"}, {"print-access-token", "~/.config/gcloud/credentials.db"}, {"print-identity-token", "~/.config/gcloud/credentials.db"}},
+	"az":      {{"keyvault show", "~/.azure/msal_token_cache.json"}, {"get-access-token", "~/.azure/msal_token_cache.json"}},
+	"kubectl": {{"get secret -o", "~/.kube/config"}, {"get secrets -o", "~/.kube/config"}, {"config view --raw", "~/.kube/config"}},
 	"git":     {{"credential fill", "~/.git-credentials"}},
+	"getent":  {{"shadow", "/etc/shadow"}, {"gshadow", "/etc/gshadow"}},
+	"heroku":  {{"config", "~/.netrc"}},
+	"npm":     {{"token", "~/.npmrc"}},
+	"op":      {{"get", "~/.config/op/config"}, {"read", "~/.config/op/config"}},
+	"bw":      {{"get", "~/.config/op/config"}, {"export", "~/.config/op/config"}},
+	"vault":   {{"get", "~/.vault-token"}, {"read", "~/.vault-token"}},
+	"vercel":  {{"env pull", ".env"}},
 	"pass":    {{"show", "~/.password-store/x"}},
 	"security": {{"find-generic-password", "~/Library/Keychains/x"}, {"find-internet-password", "~/Library/Keychains/x"},
 		{"dump-keychain", "~/Library/Keychains/x"}, {"export", "~/Library/Keychains/x"}},
@@ -28,6 +36,9 @@ func impliedFiles(name string, args []string) (files []string) {
 		if hasForm(args, one.form) {
 			files = append(files, one.file)
 		}
+	}
+	if name == "npm" && slices.ContainsFunc(args, func(w string) bool { return strings.Contains(w, "_auth") }) {
+		files = append(files, "~/.npmrc")
 	}
 	if showsEnvironment(name, args) {
 		files = append(files, "/proc/self/environ")
@@ -46,8 +57,27 @@ func showsEnvironment(name string, args []string) bool {
 		return !slices.ContainsFunc(args, plain) || slices.ContainsFunc(args, namesSecret)
 	case "set":
 		return len(args) == 0
+	case "ps": // ps e, ps auxe; -e is something else
+		return slices.ContainsFunc(args, func(w string) bool {
+			return plain(w) && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == "" && strings.Contains(w, "e")
+		})
 	case "export", "declare", "typeset", "readonly":
 		return !slices.ContainsFunc(args, func(w string) bool { return !isOption(w) || !strings.ContainsAny(w, "px") })
+	}
+	return isLanguage(name) && slices.ContainsFunc(args, dumpsEnvironment)
+}
+
+// dumpsEnvironment reports whether code reads all variables, and not one by its name.
+func dumpsEnvironment(code string) bool {
+	for _, all := range []string{"ENV.to_h", "ENV.each", "ENV.inspect", "p ENV", "puts ENV", "%ENV", "in ENVIRON", "getenv())", "System.getenv()", "env.toObject()", "os.environ.items", "os.environ.copy"} {
+		if strings.Contains(code, all) {
+			return true
+		}
+	}
+	for _, variable := range []string{"os.environ", "process.env"} {
+		if _, rest, ok := strings.Cut(code, variable); ok && (rest == "" || !strings.ContainsAny(rest[:1], ".[abcdefghijklmnopqrstuvwxyz")) {
+			return true
+		}
 	}
 	return false
 }

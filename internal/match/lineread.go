@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -54,7 +55,7 @@ func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {
 func (r *lineReader) redirect(redir *syntax.Redirect) (from stream, elsewhere bool) {
 	switch redir.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		text := r.one(redir.Hdoc)[0]
+		text := r.document(redir)
 		if redir.Op == syntax.DashHdoc {
 			text = leadingTabs.Replace("\n" + text)[1:]
 		}
@@ -81,6 +82,22 @@ func (r *lineReader) redirect(redir *syntax.Redirect) (from stream, elsewhere bo
 		return stream{present: true}, false
 	}
 	return stream{}, redir.N == nil || redir.N.Value == "1"
+}
+
+// document returns the text of a here-document. The shell looks for no files in it,
+// and where its end is quoted expands nothing.
+func (r *lineReader) document(redir *syntax.Redirect) string {
+	quoted := slices.ContainsFunc(redir.Word.Parts, func(part syntax.WordPart) bool {
+		lit, ok := part.(*syntax.Lit)
+		return !ok || strings.Contains(lit.Value, `\`)
+	})
+	switch {
+	case redir.Hdoc == nil:
+		return ""
+	case quoted:
+		return redir.Hdoc.Lit()
+	}
+	return r.one(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: redir.Hdoc.Parts}}})[0]
 }
 
 var leadingTabs = strings.NewReplacer("\n\t\t\t", "\n", "\n\t\t", "\n", "\n\t", "\n")

@@ -22,7 +22,7 @@ func aliasOf(name string) string {
 var synonyms = map[string]string{
 	"bfs": "find", "srm": "rm", "wipe": "rm", "bsdtar": "tar", "fdfind": "fd", "batcat": "bat", "nodejs": "node", "pip3": "pip", "proxychains4": "proxychains",
 	"podman": "docker", "nerdctl": "docker", "finch": "docker", "k": "kubectl", "oc": "kubectl", "kubecolor": "kubectl",
-	"tofu": "terraform", "terragrunt": "terraform", "fly": "flyctl", "sls": "serverless", "hub": "git", "mongo": "mongosh", "opentofu": "terraform",
+	"tofu": "terraform", "terragrunt": "terraform", "fly": "flyctl", "sls": "serverless", "hub": "git", "gradlew": "gradle", "mvnw": "mvn", "mongo": "mongosh", "ip6tables": "iptables", "opentofu": "terraform",
 }
 
 // gnu are tools that some systems have with a g before the name.

@@ -95,7 +95,7 @@ func (s *started) network(l *line, wild map[string]bool) Certainty {
 			return No
 		}
 		return Sure
-	case name == "mount" && slices.ContainsFunc(args, isRemoteMount), (name == "deno" || name == "bun") && slices.ContainsFunc(args, hasURL),
+	case name == "mount" && slices.ContainsFunc(args, isRemoteMount), (name == "deno" || name == "bun") && slices.ContainsFunc(args, isRemoteModule),
 		(name == "restic" || name == "borg" || name == "duplicity") && slices.ContainsFunc(args, isRemoteRepository):
 		return Sure
 	case name == "npx" || name == "uvx" || name == "bunx" || name == "pnpx":
@@ -130,6 +130,11 @@ func (s *started) network(l *line, wild map[string]bool) Certainty {
 		}
 	}
 	return No
+}
+
+// isRemoteModule recognises what deno and bun fetch before they run it.
+func isRemoteModule(w string) bool {
+	return strings.HasPrefix(w, "npm:") || strings.HasPrefix(w, "jsr:") || hasURL(w)
 }
 
 // isRemoteMount recognises a file system of another machine, by its kind or its name.
@@ -228,7 +233,11 @@ func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 			continue
 		}
 		switch {
-		case name == "git" && a == "remote" && i+1 < len(args) && (args[i+1] == "update" || args[i+1] == "show" || args[i+1] == "prune" || args[i+1] == "set-head"):
+		case name == "git" && a == "remote" && slices.ContainsFunc(args[i:], func(w string) bool {
+			return w == "update" || w == "show" || w == "prune" || w == "set-head" || w == "-f"
+		}):
+			return Sure
+		case name == "git" && a == "subtree" && slices.ContainsFunc(args[i:], func(w string) bool { return w == "pull" || w == "push" || w == "add" }):
 			return Sure
 		case name == "git" && a == "archive" && strings.Contains(s.text, "--remote"):
 			return Sure
@@ -243,13 +252,16 @@ func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 		}
 		break
 	}
-	if name == "yarn" && len(args) == 0 {
-		return Sure
+	if (name == "yarn" || name == "bundle") && firstWord(args) == "" && !slices.Contains(args, "--version") && !slices.Contains(args, "-v") && !slices.Contains(args, "--help") {
+		return Sure // install is their default
+	}
+	if name == "docker" && (slices.Contains(args, "-H") || slices.Contains(args, "--host")) {
+		return Suspected
 	}
 	return No
 }
 
-var databases = wordSet("psql mysql mariadb mongo mongosh redis-cli sqlcmd sqlplus cqlsh influx clickhouse-client mysqldump pg_dump pg_restore mongodump")
+var databases = wordSet("psql mysql mariadb mongo mongosh redis-cli sqlcmd sqlplus cqlsh influx clickhouse clickhouse-client mysqldump pg_dump pg_restore mongodump")
 
 // databaseNetwork: a client of a database speaks to the network where it is
 // given a host.
@@ -257,7 +269,9 @@ func (s *started) databaseNetwork() Certainty {
 	for i, a := range s.args() {
 		host := ""
 		switch {
-		case (a == "-h" || a == "--host") && i+1 < len(s.args()):
+		case s.program() == "cqlsh" && i == 0 && !isOption(a):
+			host = a
+		case (a == "-h" || a == "--host" || a == "-S") && i+1 < len(s.args()):
 			host = s.args()[i+1]
 		case strings.HasPrefix(a, "--host="):
 			host = a[len("--host="):]
@@ -297,7 +311,7 @@ func codeNetwork(name string, args []string, stdin string) Certainty {
 		if hasURL(low) {
 			return Suspected
 		}
-		if !strings.ContainsAny(low, " (;\"'$") && !strings.HasPrefix(low, "-m") && !strings.HasPrefix(low, "-r") {
+		if !strings.ContainsAny(low, " (;\"'$") && !strings.HasPrefix(low, "-m") && !strings.HasPrefix(low, "-r") && !strings.HasPrefix(low, "+") && !strings.HasPrefix(low, "package-") {
 			continue
 		}
 		for _, part := range netCode {
