@@ -1,6 +1,7 @@
 package process
 
 import (
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -21,15 +22,34 @@ func newJob() (windows.Handle, error) {
 	return job, nil
 }
 
-// assign puts a process into the job. What it started before is not in it: that race would need a
-// process that is created suspended, which os/exec does not offer.
+// suspended are the attributes of a child that runs no instruction before it is in its job. This was not run: the
+// project has no Windows.
+func suspended() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_SUSPENDED}
+}
+
+// resumeProcess lets all threads of a process run. The handle of its first thread, which ResumeThread would need,
+// os/exec does not keep.
+var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
+
+// assign puts a suspended process into the job and lets it run. One that cannot be put there or be resumed is ended.
 func assign(job windows.Handle, pid int) error {
-	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
+	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE|windows.PROCESS_SUSPEND_RESUME, false, uint32(pid))
 	if err != nil {
-		return err
+		return err // it stays suspended, and its caller ends it
 	}
 	defer windows.CloseHandle(p)
-	return windows.AssignProcessToJobObject(job, p)
+	if err = windows.AssignProcessToJobObject(job, p); err == nil {
+		if err = resumeProcess.Find(); err == nil {
+			if status, _, _ := resumeProcess.Call(uintptr(p)); status != 0 {
+				err = windows.NTStatus(status)
+			}
+		}
+	}
+	if err != nil {
+		windows.TerminateProcess(p, 1)
+	}
+	return err
 }
 
 func setLimits(job windows.Handle, info *windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION) error {

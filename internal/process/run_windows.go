@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/tenterhook/tenterhook/internal/sandbox"
@@ -45,21 +45,23 @@ func run(ctx context.Context, s *Spec, _ string, deadline time.Time) (Result, er
 	cmd := exec.CommandContext(inner, s.Path)
 	cmd.Args, cmd.Dir, cmd.Env = s.Argv, s.Dir, s.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(s.Stdin), &stdout, &stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true}
+	cmd.SysProcAttr = suspended()
 	cmd.WaitDelay = drainFor
 	cmd.Cancel = func() error {
 		if err := windows.TerminateJobObject(job, 1); err != nil {
 			return cmd.Process.Kill()
 		}
-		return cmd.Process.Kill() // it may not have been in the job yet
+		return cmd.Process.Kill() // it may not be in the job yet
 	}
 	if err := cmd.Start(); err != nil {
 		return res, err
 	}
-	res.Started = true
 	if err := assign(job, cmd.Process.Pid); err != nil {
-		res.Warnings = append(res.Warnings, "its children can not be stopped with it: "+err.Error())
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return res, fmt.Errorf("it cannot be put into a job: %w", err)
 	}
+	res.Started = true
 	err = cmd.Wait()
 	res.Stdout, res.Stderr = stdout.take(), stderr.take()
 	if errors.Is(err, exec.ErrWaitDelay) {

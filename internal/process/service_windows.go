@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/tenterhook/tenterhook/internal/sandbox"
@@ -30,7 +29,7 @@ func (s *Service) start(spec *Spec, _ string, noStdin bool) error {
 	}
 	cmd := exec.Command(spec.Path)
 	cmd.Args, cmd.Dir, cmd.Env, cmd.Stderr = spec.Argv, spec.Dir, spec.Env, &s.stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true}
+	cmd.SysProcAttr = suspended()
 	cmd.WaitDelay = drainFor
 
 	stdin, stdout, closeTheirs, err := servicePipes(cmd, noStdin)
@@ -40,7 +39,13 @@ func (s *Service) start(spec *Spec, _ string, noStdin bool) error {
 	defer closeTheirs()
 	job, err := newJob()
 	if err == nil {
-		if err = cmd.Start(); err != nil {
+		if err = cmd.Start(); err == nil {
+			if err = assign(job, cmd.Process.Pid); err != nil {
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+			}
+		}
+		if err != nil {
 			windows.CloseHandle(job)
 		}
 	}
@@ -52,9 +57,6 @@ func (s *Service) start(spec *Spec, _ string, noStdin bool) error {
 		return err
 	}
 	s.grace, s.job, s.stdin, s.stdout, s.pid = spec.Grace, job, stdin, stdout, cmd.Process.Pid
-	if err := assign(job, s.pid); err != nil {
-		s.result.Warnings = append(s.result.Warnings, "its children can not be stopped with it: "+err.Error())
-	}
 	go s.keep(cmd)
 	return nil
 }
