@@ -20,7 +20,7 @@ func ExampleOpen() {
 
 	out, err := reg.Dispatch(ctx, hook.PreToolUse{ToolName: "Bash", ToolInput: []byte(`{"command":"ls"}`)})
 	if err != nil || !out.MayProceed() {
-		fmt.Println("refused:", out.Reason, err)
+		fmt.Println("refused:", out, err)
 		return
 	}
 	fmt.Println("go on")
