@@ -205,6 +205,26 @@ TENTERHOOK_HOOK=user/guard TENTERHOOK_WITHIN=user/guard "$BRIDGE" $DIRECT claude
 	})
 }
 
+// The entry's own word of where the operator's hooks are counts for the entries
+// below its hooks, too.
+func TestAHookOfAnEntryThatSaysWhereIsNotAskedAboutItself(t *testing.T) {
+	u := newUser(t, `
+-- home/.config/tenterhook/hooks/nested/HOOK.md --
++++
+event = "PreToolUse"
+command = '''echo run >> "$OUT"; [ $(wc -l < "$OUT") -gt 3 ] || "$BRIDGE" --env "HOME=$HOME" claude PreToolUse < "$PAYLOAD"; exit 0'''
++++
+-- account/.config/tenterhook/settings.toml --
+`)
+	out, inner := filepath.Join(u.work, "runs"), filepath.Join(u.work, "payload")
+	u.write(inner, u.shell("ls -l"))
+	env := []string{"OUT=" + out, "PAYLOAD=" + inner, "BRIDGE=" + filepath.Join(u.bin, "tenterhook-bridge")}
+	u.run(u.shell("ls"), env, "tenterhook-bridge", "--env", "HOME="+u.home, "claude", "PreToolUse")
+	if runs := strings.Count(u.read(out), "run"); runs != 1 {
+		t.Errorf("the hook ran %d times, want once", runs)
+	}
+}
+
 // A project can set its agent's environment.
 func TestTheEnvironmentCannotSwitchHooksOff(t *testing.T) {
 	both(t, guard, func(u *user, ask func(event, payload string, env ...string) reply) {

@@ -38,7 +38,7 @@ func within(call *client.Call, chain []ancestry.Process, runs func(ancestry.Proc
 		}
 	}
 	own := lookup(env, hookVariable)
-	if own == "" || userOf(env, nil).places != userOf(call.Env, call.Where).places {
+	if own == "" || placesOf(env) != userOf(call.Env, call.Where).places {
 		return nil
 	}
 	var outer []string
