@@ -14,7 +14,7 @@
 // this run", also one that called setsid and wiped its environment. Without the scope it would mean "every
 // process of this user". So each thread first proves with a [canary] that its domain scopes.
 //
-// Each thread has two domains, one within the other. The guard lives in the outer one: a shell that waits
+// Each thread has two domains, one within the other. The guard lives in the outer one: a process that waits
 // on a pipe from the host, and kills the outer domain when the pipe breaks because the host is gone. The
 // run lives in the inner one, and can neither signal nor trace the guard.
 //
@@ -24,5 +24,5 @@
 // # What is not promised
 //
 // The names of files can be seen, the processor can be kept busy, and a fault of the kernel breaks
-// everything. Nothing is contained on other systems, see [Probe].
+// everything. Other systems enforce less, and older kernels too: see [Probe] and [Policy.Enforceable].
 package sandbox

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxSpares bounds the spare threads of this process, each with a sleeping shell.
+	// maxSpares bounds the spare threads of this process, each with a guard.
 	maxSpares = 4
 	// spareFor is how long one waits to be used.
 	spareFor = 5 * time.Second
