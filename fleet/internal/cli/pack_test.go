@@ -250,7 +250,10 @@ func TestFoldersThatCannotBePacksAreRefused(t *testing.T) {
 	}
 	for want, dir := range map[string]string{
 		"link is no regular file": linked,
-		"holds no hooks":          folder(t, map[string]string{"HOOK.md": guard, "x/y/z/HOOK.md": guard}),
+		"holds no hooks":          folder(t, map[string]string{"guard/hook.sh": ""}),
+		"z/HOOK.md would not be":  folder(t, map[string]string{"a/HOOK.md": guard, "x/y/z/HOOK.md": guard}),
+		"b/HOOK.md would not be":  folder(t, map[string]string{"hooks/a/HOOK.md": guard, "b/HOOK.md": guard}),
+		"HOOK.md would not be":    folder(t, map[string]string{"HOOK.md": guard}),
 		"holds no files":          t.TempDir(),
 		"no such file":            filepath.Join(t.TempDir(), "none"),
 		"is there twice":          folder(t, map[string]string{"a/HOOK.md": guard, "a/hook.md": ""}),
@@ -286,6 +289,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{[]string{"pack", "pull", host + "/g"}, "no_version", "shows the tags"},
 		{[]string{"pack", "push", hooks(t), full}, "no_layout", "empty"},
 		{[]string{"pack", "pull", closed + "/g:v1", "--timeout", "15s"}, "unreachable", "try again"},
+		{[]string{"pack", "push", hooks(t), "oci:" + filepath.Join(full, "x", "y") + ":v1"}, "local_files", "disk is full"},
 		{[]string{"pack", "pul"}, "unknown_subcommand", "did you mean 'tenterhook pack pull'"},
 	} {
 		code, out, errs := call(t, append(test.args, "--json")...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -166,6 +167,7 @@ func (e *Error) Unwrap() error { return e.err }
 func explain(ref pack.Reference, err error) error {
 	var known *Error
 	var network net.Error
+	var local *fs.PathError
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
@@ -177,8 +179,10 @@ func explain(ref pack.Reference, err error) error {
 		return &Error{"not_found", ref.String() + " is not there", "tenterhook pack list " + bare.String() + " shows the tags", err}
 	case refusedBy(err):
 		return &Error{"unauthorized", ref.Host + " refuses access: " + err.Error(), "log in with docker login " + ref.Host + ", whose credentials are used", err}
+	case errors.As(err, &local): // before network, which each error of the system is as well
+		return &Error{"local_files", err.Error(), "check who may write there, and whether the disk is full", err}
 	case errors.As(err, &network):
 		return &Error{"unreachable", ref.Host + " cannot be reached: " + err.Error(), "try again later, or name a layout directory; packs that were pulled stay in force", err}
 	}
-	return &Error{"bad_pack", ref.String() + ": " + err.Error(), "", err}
+	return &Error{"bad_pack", ref.String() + " is refused: " + err.Error(), "name another version, or tell whoever pushed it", err}
 }

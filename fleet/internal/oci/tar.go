@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,10 +90,16 @@ func readFile(root *os.Root, name string) ([]byte, bool, error) {
 func assemble(files []pack.File, contents map[string][]byte) (*Artifact, error) {
 	config, err := pack.NewConfig(files)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; rename the file, or keep it out of the folder", err)
 	}
 	a := &Artifact{Config: config, Contents: pack.Config{Files: files}}
-	if len(a.Contents.Hooks()) == 0 {
+	hooks := a.Contents.Hooks()
+	for _, f := range files {
+		if path.Base(f.Name) == "HOOK.md" && !slices.Contains(hooks, f.Name) {
+			return nil, fmt.Errorf("%s would not be found; put all hooks into <name>/HOOK.md, or all into hooks/<name>/HOOK.md", f.Name)
+		}
+	}
+	if len(hooks) == 0 {
 		return nil, errors.New("it holds no hooks; name a folder with <name>/HOOK.md or hooks/<name>/HOOK.md in it")
 	}
 	var layer bytes.Buffer
