@@ -199,3 +199,46 @@ func TestLongLinesAreJudgedWithinABound(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatCoversACall(t *testing.T) {
+	for _, tt := range []struct {
+		rules, tool, input string
+		want               bool
+	}{
+		{"Bash", "Bash", `{"command":"rm -rf /; eval \"$X\""}`, true},
+		{"", "Bash", `{"command":"ls"}`, true},
+		{"Bash(/usr/bin/git *)", "Bash", `{"command":"/usr/bin/git status"}`, true},
+		{"Bash(/usr/bin/git *)", "Bash", `{"command":"git status"}`, false},
+		{"Bash(git *)", "Bash", `{"command":"/usr/bin/git status"}`, false},
+		{"Bash(git *),Bash(ls *)", "Bash", `{"command":"git status | ls -l"}`, true},
+		{"Bash(git *),Bash(ls *)", "Bash", `{"command":"git status | ls -l | wc"}`, false},
+		{"Bash(git *)", "Bash", `{"command":"git status 2>&1"}`, true},
+		{"Bash(git *)", "Bash", `{"command":"git status 2> /dev/stderr"}`, true},
+		{"Bash(git *)", "Bash", `{"command":"git status 2> x"}`, false},
+		{"Bash(git *)", "Bash", `{"command":"git status < x"}`, true},
+		{"Bash(git *)", "Bash", `{"command":"git add a*"}`, true},
+		{"Bash(git *)", "Bash", `{"command":"git add ?x"}`, false},
+		{"Bash(git *)", "Bash", `{"command":"git add [a-c]"}`, false},
+		{"Bash(git *)", "Bash", `{"command":"git add x$Y"}`, false},
+		{"Bash(git *)", "Bash", `{"command":"git add ''"}`, true},
+		{"Bash(git *)", "Bash", `{"command":"git commit -m 'rm -rf /'"}`, true},
+		{"Bash(git *)", "Bash", `{"command":"git status\n"}`, true},
+		{"Bash(git *)", "Bash", `{"command":"# nothing"}`, false},
+		{"Bash(git *)", "Bash", `{"command":"git status","command":"ls"}`, false},
+		{"Bash(git *)", "Bash", `{"command":1}`, false},
+		{"Bash(git *)", "Bash", `{}`, false},
+		{"Bash(git *)", "Bash", `{"command":"alias g=git; git status"}`, false},
+		{"Bash(git *)", "Bash", `{"command":"git -c a.pager=x log"}`, false},
+		{"Bash(git *)", "Read", `{"file_path":"a"}`, false},
+		{"Read(src/**)", "Read", `{"file_path":"/src/project/src/a"}`, true},
+		{"Read(src/**)", "Read", `{"file_path":"/src/project/a"}`, false},
+		{"Read(src/**)", "Read", `{}`, false},
+		{"Read", "Read", `{}`, true},
+		{"Edit", "Write", `{"file_path":"a"}`, true},
+	} {
+		rules, _ := ParseRules(strings.Split(tt.rules, ","), RuleOptions{})
+		if d := rules.Covers(inProject(tt.tool, tt.input)); d.Run != tt.want || (d.Certainty == Sure) != tt.want || d.By == "" {
+			t.Errorf("%s on %s: %+v, want %v", tt.rules, tt.input, d, tt.want)
+		}
+	}
+}

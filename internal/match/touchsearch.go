@@ -13,20 +13,16 @@ type touchSearch struct {
 	patterns []placedPattern
 	best     Decision
 	line     *line
-	places   int // how many paths were held against the patterns
-	wild     int // how many of them had wild parts
+	wild     int // how many paths with wild parts were held against the patterns
 	entries  int // how many names in directories were looked at
 	over     bool
 	listed   map[string][]string // names in directories
 	seen     map[string]bool
 }
 
-// These bound how many paths are held against the patterns, and how many with
-// wild parts.
-const (
-	maxPlaces = 2000
-	maxWild   = 256
-)
+// maxWild bounds how many paths with wild parts are held against the patterns.
+// Those without are bounded by [maxResolved].
+const maxWild = 256
 
 func (s *touchSearch) found(d Decision) {
 	if d.Certainty > s.best.Certainty {
@@ -160,10 +156,6 @@ func pathParts(w string) func(func(string) bool) {
 // place holds one absolute path against the patterns, as it is and through
 // links.
 func (s *touchSearch) place(name, word string, h how) {
-	if s.places++; s.places > maxPlaces {
-		s.giveUp("names too many paths to be judged")
-		return
-	}
 	given := name
 	name = strings.ToLower(throughProc(name, s.call.Cwd))
 	plain := isPlain(name)
