@@ -280,3 +280,39 @@ func TestHooksOfAPluginSayWhereTheyAreFrom(t *testing.T) {
 		t.Errorf("a file: %v %v", hooks, notes)
 	}
 }
+
+// The sandbox of a plugin is the one that its approval grants. Where no approval
+// can be read, that of the hook is what is known.
+func TestSandboxOfAPluginIsTheOneThatIsGranted(t *testing.T) {
+	b := newBench(t)
+	path, h := b.script("fault", "exit 1\n"), b.hook()
+	h.Sandbox = &hook.Sandbox{Mode: hook.SandboxReadOnly}
+	if box := b.host.Sandbox(h); box != nil {
+		t.Errorf("not approved: %+v", box)
+	}
+	b.pin(path)
+	lock, err := ReadLock(b.host.options.LockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pin, _ := lock.Pin(path)
+	pin.Sandbox = &hook.Sandbox{Mode: hook.SandboxReap}
+	lock.Set(path, pin)
+	if err := lock.Write(); err != nil {
+		t.Fatal(err)
+	}
+	if box := b.host.Sandbox(h); box == nil || box.Mode != hook.SandboxReap {
+		t.Errorf("granted: %+v", box)
+	}
+	if err := os.WriteFile(b.host.options.LockFile, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if box := b.host.Sandbox(h); box != h.Sandbox {
+		t.Errorf("a broken lock file: %+v", box)
+	}
+	other := *h
+	other.Source.Root = filepath.Join(b.dir, "none")
+	if box := b.host.Sandbox(&other); box != h.Sandbox {
+		t.Errorf("no plugin: %+v", box)
+	}
+}
