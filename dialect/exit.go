@@ -3,6 +3,7 @@ package dialect
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -93,7 +94,8 @@ func (x *reading) fail(err *hook.Error) {
 }
 
 // exitError is the failure of a command that exited with a code that means
-// one. Its reason ends with the first words of stderr.
+// one. Its reason ends with the first words of stderr, or with
+// the last of a traceback.
 func exitError(r Reply, hint string) *hook.Error {
 	err := &hook.Error{Failure: hook.FailureExit, Reason: "exit code " + strconv.Itoa(r.ExitCode), Hint: hint}
 	switch r.ExitCode {
@@ -104,7 +106,11 @@ func exitError(r Reply, hint string) *hook.Error {
 		err.Reason += " (a command was not found)"
 		err.Hint = "check the path, and that what it calls is installed"
 	}
-	if line := firstLine(r.Stderr); line != "" {
+	line := firstLine(r.Stderr)
+	if strings.HasPrefix(line, "Traceback (most recent call last)") { // of Python: the last line says what it is
+		line = strings.ToValidUTF8(lastLine(r.Stderr), "\uFFFD")
+	}
+	if line != "" {
 		err.Reason += ": " + shorten(line, 200)
 	}
 	return err

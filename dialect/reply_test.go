@@ -101,6 +101,8 @@ func TestExitFailuresSayTheCodeTheFirstLineAndWhatToDo(t *testing.T) {
 	}{
 		{Reply{ExitCode: 3}, "exit code 3", ""},
 		{Reply{ExitCode: 3, Stderr: []byte("\n  first \nsecond")}, "exit code 3: first", ""},
+		{Reply{ExitCode: 1, Stderr: []byte("Traceback (most recent call last):\n  File \"x.py\", line 1\nModuleNotFoundError: No module named 'no\xffpe'\n")},
+			"exit code 1: ModuleNotFoundError: No module named 'no\uFFFDpe'", ""},
 		{Reply{ExitCode: 127, Stderr: []byte("sh: 1: x: not found")},
 			"exit code 127 (a command was not found): sh: 1: x: not found", "check the path, and that what it calls is installed"},
 		{Reply{ExitCode: 126}, "exit code 126 (found, but it cannot be executed)",

@@ -38,6 +38,14 @@ type console struct {
 // onTerminal runs a command on a terminal of a size.
 func onTerminal(t *testing.T, cols, rows int, args ...string) *console {
 	t.Helper()
+	return onTerminalOf(t, cols, rows, func(ctx context.Context, tty *os.File) int {
+		return Main(ctx, args, Streams{In: tty, Out: tty, Err: tty})
+	})
+}
+
+// onTerminalOf runs what has a terminal of a size, and returns an exit code.
+func onTerminalOf(t *testing.T, cols, rows int, run func(context.Context, *os.File) int) *console {
+	t.Helper()
 	master, tty, err := pty.Open()
 	if err != nil {
 		t.Skip("there are no terminals here:", err)
@@ -59,7 +67,7 @@ func onTerminal(t *testing.T, cols, rows int, args ...string) *console {
 		}
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
-	go func() { term.code <- Main(ctx, args, Streams{In: tty, Out: tty, Err: tty}) }()
+	go func() { term.code <- run(ctx, tty) }()
 	t.Cleanup(func() {
 		cancel()
 		_ = tty.Close()
