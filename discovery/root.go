@@ -12,7 +12,8 @@ const projectFolder = ".tenterhook"
 // ProjectRoot returns the root of the project that dir, an absolute path, lies
 // in: the nearest of dir and the folders above it that has a .tenterhook folder,
 // else the nearest with a file that one of the patterns marks matches, else the
-// nearest with a .git, else dir itself.
+// nearest with a .git, else dir itself. Where dir leads through a link, the
+// folders above come before those above the directory that it is.
 //
 // The search stays below home, if dir does: hooks in the home directory belong
 // to a project only where dir is the home directory. It ends at a folder that
@@ -20,6 +21,9 @@ const projectFolder = ".tenterhook"
 // write to a shared folder above dir must not move the project's root.
 func ProjectRoot(dir, home string, marks []string) string {
 	above := foldersAbove(dir, home)
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		above = append(above, foldersAbove(real, home)...)
+	}
 	for _, folder := range above {
 		if info, err := os.Stat(filepath.Join(folder, projectFolder)); err == nil && info.IsDir() {
 			return folder

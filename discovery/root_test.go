@@ -93,3 +93,24 @@ func chown(t *testing.T, uid int, paths ...string) {
 		}
 	}
 }
+
+// A directory that is reached by a link lies in the project that it is in, if
+// the path that was taken leads through none.
+func TestProjectRootIsFoundThroughALink(t *testing.T) {
+	root := tempDir(t)
+	for _, path := range []string{"p/.tenterhook", "p/a/b", "q/.tenterhook", "q/c", "r"} {
+		if err := os.MkdirAll(filepath.Join(root, path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"r/into": "p/a", "q/other": "p/a"} {
+		if err := os.Symlink(filepath.Join(root, to), filepath.Join(root, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for from, want := range map[string]string{"r/into": "p", "r/into/b": "p", "q/other": "q", "q/other/b": "q", "q/c": "q"} {
+		if got := discovery.ProjectRoot(filepath.Join(root, from), filepath.Join(root, "home"), nil); got != filepath.Join(root, want) {
+			t.Errorf("from %s: %s, want %s", from, got, want)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func (a *app) printOutcome(out *hook.Outcome) {
 	style := a.styleOf(a.Out)
 	line := style.verdict(out.Verdict)
 	if out.Reason != "" {
-		line += ": " + printable(out.Reason)
+		line += ": " + inset(out.Reason)
 		if id := decider(out); id != "" {
 			line += style.dim(" (" + printable(id) + ")")
 		}
@@ -93,16 +93,16 @@ func (a *app) printOutcome(out *hook.Outcome) {
 	}
 	fmt.Fprintln(a.Out, line)
 	if out.Stop {
-		fmt.Fprintln(a.Out, style.red("stop")+": "+printable(out.StopReason))
+		fmt.Fprintln(a.Out, style.red("stop")+": "+inset(out.StopReason))
 	}
 	if out.UpdatedInput != nil {
-		fmt.Fprintln(a.Out, "updated input: "+printable(string(out.UpdatedInput)))
+		fmt.Fprintln(a.Out, "updated input: "+inset(string(out.UpdatedInput)))
 	}
 	for _, text := range out.Contexts {
-		fmt.Fprintln(a.Out, "context: "+printable(text))
+		fmt.Fprintln(a.Out, "context: "+inset(text))
 	}
 	for _, text := range out.SystemMessages {
-		fmt.Fprintln(a.Out, "message: "+printable(text))
+		fmt.Fprintln(a.Out, "message: "+inset(text))
 	}
 	for _, text := range out.Texts {
 		fmt.Fprintln(a.Out, printable(text))
@@ -125,6 +125,10 @@ func (a *app) printOutcome(out *hook.Outcome) {
 	}
 	a.printDiagnostics(out.Diagnostics)
 }
+
+// inset makes a hook's text safe to print, with its further lines set in, so
+// that none passes for a line of this command's.
+func inset(text string) string { return strings.ReplaceAll(printable(text), "\n", "\n    ") }
 
 // maxNamed bounds the failed hooks that the first line names.
 const maxNamed = 3
