@@ -201,7 +201,7 @@ func TestPublishedSchemaOfTheSettingsIsThisOne(t *testing.T) {
 	}
 }
 
-func TestEachMistakeOfASandboxIsTold(t *testing.T) {
+func TestEachMistakeOfASandboxIsReported(t *testing.T) {
 	got := readText("/w/.tenterhook/settings.json", `{"hooks": {"Stop": [{"command": "a", "sandbox": {"colour": 1, "memory": true}}]}}`)
 	if notes := codes(got); len(notes) != 2 || got.Hooks[0].State != hook.StateInvalid {
 		t.Errorf("%v: %v", got.Hooks[0].State, got.Notes)

@@ -324,7 +324,7 @@ func TestOnceThatIsWaitedForTakesNoPlace(t *testing.T) {
 }
 
 // Whoever watches sees that a hook which waits for a run of itself was given up.
-func TestOnceThatIsGivenUpIsToldAsCancelled(t *testing.T) {
+func TestOnceThatIsGivenUpIsReportedAsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := open(t, only())
 		release := make(chan struct{})
