@@ -120,7 +120,7 @@ func (c *cell) restrict() (scope scope, err error) {
 
 // enterOuter puts the calling thread into the outer domain, with its guard.
 func (c *cell) enterOuter() (err error) {
-	// A mask and a working directory of its own: the filter forbids to part with the host's later.
+	// A mask and a working directory of its own: what changes them here is not to change the host's.
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return fmt.Errorf("unshare: %w", err)
 	}
