@@ -43,10 +43,7 @@ func (c *Call) follow(name string) (to string) {
 	if cut := strings.LastIndexByte(name, '/'); cut > 0 {
 		linked = linked || c.follow(name[:cut]) != ""
 	}
-	if !linked {
-		_, err := os.Readlink(name)
-		linked = err == nil
-	}
+	linked = linked || isLink(name)
 	if linked {
 		if to = followLinks(name); to == path.Clean(name) {
 			to = ""
