@@ -20,7 +20,7 @@ type plainCommand struct {
 // plainLine reads a text of plain commands in pipes and lists, as most lines
 // are, and spares it the parser. ok is false for any other, and for any that
 // the parser might take for more.
-func plainLine(text string) (commands []plainCommand, ok bool) {
+func plainLine(text, home string) (commands []plainCommand, ok bool) {
 	words, parts := plainSize(text)
 	if words == 0 {
 		return nil, false
@@ -52,6 +52,9 @@ func plainLine(text string) (commands []plainCommand, ok bool) {
 				loose = loose || t.from != last+1
 			}
 			word := text[t.from:t.to]
+			if t.home {
+				word, loose = home+word[1:], true
+			}
 			if t.quoted {
 				word, loose = unquotePlain(word), true
 			}
@@ -111,6 +114,7 @@ type plainToken struct {
 	from, to int
 	quoted   bool // it has quotes
 	option   bool // it is --option=value
+	home     bool // it is ~ or begins with ~/
 }
 
 type plainKind uint8
@@ -147,11 +151,13 @@ func plainNext(text string, at int) plainToken {
 	for ; t.to < len(text); t.to++ {
 		switch c := text[t.to]; {
 		case isPlainByte(c):
+		case c == '~' && t.to == at && (t.to+1 == len(text) || strings.IndexByte("/ ;|", text[t.to+1]) >= 0):
+			t.home = true
 		case c == '=' && rest[0] == '-':
 			t.option = true
 		case c == '"' || c == '\'':
 			n := plainQuoted(text[t.to:])
-			if n == 0 {
+			if n == 0 || t.home {
 				return plainToken{}
 			}
 			t.quoted = true

@@ -67,12 +67,12 @@ func TestPlainLinesAreReadAsTheParserReadsThem(t *testing.T) {
 
 func TestOrdinaryLinesArePlain(t *testing.T) {
 	for _, line := range []string{"git status", "rm -rf /", "git push origin main", "go test ./... -run='TestX' -count=1", `git commit -m "Fix: it works (now)!"`, "ls", "  ls  -la ",
-		"docker run --rm -v=/a:/b image", `printf '%s\n' a` + "", "/usr/bin/env", "''", "cd x && make 2>&1 | tail -5; ls||true", "a|b&&c;d", "echo 'rm -rf /' | sh", "echo x | xargs git push"} {
+		"docker run --rm -v=/a:/b image", `printf '%s\n' a` + "", "/usr/bin/env", "''", "cd x && make 2>&1 | tail -5; ls||true", "a|b&&c;d", "echo 'rm -rf /' | sh", "echo x | xargs git push", "cat ~/.ssh/x; ls ~", "~/bin/x ~"} {
 		if !samePlain(t, line) && !strings.Contains(line, `\`) {
 			t.Errorf("%q is not plain", line)
 		}
 	}
-	for _, line := range []string{"", " ", "a;", ";a", "a;;b", "a && | b", "a & b", "a |& b", "a 2>&1b", "2>&1 a", "a && b=c", "a | if", "a\n", "a=b", "a a=b", "if", "time a", "$a", "a*", "~", "a#b", "'a", `"$a"`, "[ a ]", "{ a", "a > b", "a\tb", "a\\b", "é", "'a\tb'",
+	for _, line := range []string{"", " ", "a;", ";a", "a;;b", "a && | b", "a & b", "a |& b", "a 2>&1b", "2>&1 a", "a && b=c", "a | if", "a\n", "a=b", "a a=b", "if", "time a", "$a", "a*", "~x", "~+", "~&", "~/'a b'", "a~/\\b", "a#b", "'a", `"$a"`, "[ a ]", "{ a", "a > b", "a\tb", "a\\b", "é", "'a\tb'",
 		strings.Repeat("a ", maxPlain)} {
 		if newCommand(line, "", "").plain {
 			t.Errorf("%q is plain", line)

@@ -145,7 +145,7 @@ func (r *lineReader) top(text string, file *syntax.File, err error) {
 
 // plain reads text of plain commands, and reports whether it is.
 func (r *lineReader) plain(text string) bool {
-	commands, ok := plainLine(text)
+	commands, ok := plainLine(text, r.home)
 	if !ok || len(commands) > r.budget.joints {
 		return false
 	}
