@@ -211,7 +211,15 @@ func (l *List) change(edit func(map[key]Pause)) (err error) {
 		all = make(map[key]Pause)
 	}
 	edit(all)
-	data, err := json.MarshalIndent(inForce(all), "", "  ")
+	list := inForce(all)
+	if len(list) == 0 { // a file would say that this directory decides something
+		if err := os.Remove(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		l.look(time.Now())
+		return l.err
+	}
+	data, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package pause_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -54,6 +56,9 @@ func TestPauseOfAnotherProcessCounts(t *testing.T) {
 	}
 	if was, err := theirs.Remove("user/guard", "/h/HOOK.md"); was || err != nil {
 		t.Errorf("removed twice: %v, %v", was, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "disabled.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a list without pauses has left its file: %v", err)
 	}
 }
 
