@@ -18,7 +18,7 @@ const (
 	// maxScript bounds a script that is read.
 	maxScript = 64 << 10
 	// maxScripts bounds the scripts of one line, those that scripts run among them.
-	maxScripts = 8
+	maxScripts = 64
 )
 
 // scripts returns the shell scripts that a line runs, each as a line of its own:
