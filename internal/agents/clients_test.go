@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/internal/agents/loopback"
+	programs "github.com/tenterhook/tenterhook/internal/built"
 )
 
 // clientsDir is where the clients are installed, each in a directory of its
@@ -34,7 +35,7 @@ var commands = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	built = dir
-	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/tenterhook", "../../cmd/tenterhook-bridge").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags", programs.NoAccount, "-o", dir+"/", "../../cmd/tenterhook", "../../cmd/tenterhook-bridge").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
