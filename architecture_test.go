@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"fleet/internal/cli": {"fleet/internal/oci", "internal/pack", "hook", "discovery"},
 	"fleet/cmd/":         {"fleet/internal/cli"},
 	"internal/process":   {"internal/sandbox"},
-	"internal/resolve":   {"hook", "internal/sandbox"},
+	"internal/resolve":   {"hook", "internal/account", "internal/sandbox"},
 	"internal/sandbox":   {},
 	"internal/schema":    {},
 	"internal/spill":     {},

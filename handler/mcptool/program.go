@@ -31,7 +31,7 @@ func (v *server) plan() (process.ServiceSpec, *hook.Error) {
 	}
 	planned := process.ServiceSpec{Path: path, Argv: append([]string{spec.Command}, spec.Args...), Dir: spec.Source.Dir, Env: env}
 	e := resolve.EnvironOf(env)
-	policy, _, failed := resolve.Enforced(e.Policy(spec.Sandbox, append(named(spec), path)...), spec.Sandbox)
+	policy, _, failed := resolve.Enforced(e.Policy(spec.Sandbox, path, named(spec)...), spec.Sandbox)
 	if failed != nil {
 		return planned, failed
 	}

@@ -1,7 +1,7 @@
 // Package account knows where this user's home directory is without asking the
 // environment, which an agent's project may set.
 //
-// Stage: before everything. internal/daemon and internal/cli ask it. It imports
+// Stage: before everything. internal/daemon, internal/cli and internal/resolve ask it. It imports
 // the standard library alone.
 package account
 

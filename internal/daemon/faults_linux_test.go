@@ -163,7 +163,7 @@ func overwrite(t *testing.T, path string, from, to int64) {
 
 func execute(t *testing.T, path, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(15000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func execute(t *testing.T, path, statement string) {
 // newer makes the journal one of a newer version, until older is called.
 func newer(t *testing.T, path string) (older func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(15000)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,7 @@ func newJob() (windows.Handle, error) {
 	return job, nil
 }
 
-// suspended are the attributes of a child that runs no instruction before it is in its job. This was not run: the
-// project has no Windows.
+// suspended are the attributes of a child that runs no instruction before it is in its job. Untested on Windows.
 func suspended() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_SUSPENDED}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/account"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
@@ -18,13 +19,13 @@ func Sandbox(h *hook.Hook, e *Environ, p *hook.Program, at Place) *sandbox.Polic
 	if !box.Contains() {
 		return nil
 	}
-	readable := []string{p.Path, e.installation(filepath.Dir(real(p.Path))), at.Project, h.Source.Dir, h.Source.Root}
+	readable := []string{at.Project, h.Source.Dir, h.Source.Root}
 	for _, dir := range []string{p.Dir, at.Session} { // an agent may be anywhere, also where secrets are
 		if at.Project != "" && within(at.Project, dir) {
 			readable = append(readable, dir)
 		}
 	}
-	policy := e.Policy(box, readable...)
+	policy := e.Policy(box, p.Path, readable...)
 	policy.Read = append(policy.Read, p.Files...)
 	if h.Scope == hook.ScopePlugin && h.Source.Data != "" { // its own
 		policy.Write = append(policy.Write, h.Source.Data)
@@ -51,20 +52,20 @@ func Asked(box *hook.Sandbox) *sandbox.Policy {
 }
 
 // Policy is what box allows in this environment; nil = everything. Beside what it declares, processes may read
-// what is readable, but for directories that hold more than a project, and the programs of PATH.
-func (e *Environ) Policy(box *hook.Sandbox, readable ...string) *sandbox.Policy {
+// the program, what is readable, but for directories that hold more than a project, and the programs of PATH.
+func (e *Environ) Policy(box *hook.Sandbox, program string, readable ...string) *sandbox.Policy {
 	if !box.Contains() {
 		return nil
 	}
 	policy := Asked(box)
 	policy.Write, policy.Read, policy.Deny = e.paths(box.AllowWrite), e.paths(box.AllowRead), e.paths(box.DenyRead)
-	if box.Mode == hook.SandboxStrict {
-		policy.Read = append(policy.Read, e.toolchains()...)
-	}
-	for _, path := range readable {
+	for _, path := range append(readable, program) {
 		if filepath.IsAbs(path) && !wide(path, e) {
 			policy.Read = append(policy.Read, filepath.Clean(path))
 		}
+	}
+	if box.Mode == hook.SandboxStrict {
+		policy.Read = append(policy.Read, e.toolchains(program)...)
 	}
 	return policy
 }
@@ -91,8 +92,16 @@ func Enforced(policy *sandbox.Policy, box *hook.Sandbox) (enforced *sandbox.Poli
 // wide reports whether a directory holds more than a project: to let a hook read it would give it all secrets.
 func wide(path string, e *Environ) bool {
 	path = filepath.Clean(path)
-	home := e.Get("HOME")
-	return path == "/" || home != "" && (path == filepath.Clean(home) || strings.HasPrefix(home, path+string(filepath.Separator)))
+	if path == "/" {
+		return true
+	}
+	named := filepath.Clean(e.Get("HOME"))
+	for _, home := range []string{named, real(named), account.Home()} {
+		if filepath.IsAbs(home) && (path == home || strings.HasPrefix(home, path+string(filepath.Separator))) {
+			return true
+		}
+	}
+	return false
 }
 
 // paths replaces ~ and ${NAME} in declared paths. What does not come to an absolute path is left out.

@@ -1,48 +1,61 @@
 package resolve
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
-// toolchains are the directories outside of the system that the programs of PATH
-// are made of: those that PATH names, and around bin and shims the installation of
-// a version manager (pyenv, nvm, asdf, conda). A strict sandbox lets them be read,
-// since otherwise python3 works on one machine and fails on the next. An operator
-// keeps no secrets there.
-func (e *Environ) toolchains() []string {
+// toolchains are what the programs of PATH outside of the system are made of: their
+// folders, and beside a bin or shims the parts of the installation of a version
+// manager (pyenv, nvm, asdf, conda) or of a virtual environment. A strict sandbox
+// lets them be read, since otherwise python3 works on one machine and fails on the
+// next. It reads nothing else around them: that may be a project, or a home
+// directory. program is what the command starts; where PATH leads to it, what it
+// links to counts as well.
+func (e *Environ) toolchains(program string) []string {
 	var found []string
 	for _, dir := range filepath.SplitList(e.Get("PATH")) {
 		if !filepath.IsAbs(dir) || below(systems, dir) {
 			continue
 		}
-		for _, at := range []string{filepath.Clean(dir), real(dir)} {
-			if at != "" && !wide(at, e) {
-				found = append(found, e.installation(at))
-			}
+		dir = filepath.Clean(dir)
+		found = append(found, e.installation(dir)...)
+		if at := real(dir); at != dir {
+			found = append(found, e.installation(at)...)
+		}
+		if filepath.Dir(program) == dir {
+			found = append(found, e.installation(filepath.Dir(real(program)))...)
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
 }
 
-// installation is the directory that a folder of programs belongs to, or the
-// folder itself where the one around it holds more than an installation, as
-// ~/.local and ~/.cargo do.
-func (e *Environ) installation(dir string) string {
-	around := filepath.Dir(dir)
-	if wide(around, e) || filepath.Base(around) == ".local" {
-		return dir
+// installation is a folder of programs and the parts of an installation that may
+// lie beside it; nil for a folder of another name, and for one of the system.
+func (e *Environ) installation(dir string) []string {
+	if !slices.Contains(programFolders, filepath.Base(dir)) || below(systems, dir) || wide(dir, e) {
+		return nil
 	}
-	parts := map[string][]string{"shims": {"versions", "installs", "libexec"}, "bin": {"lib", "libexec"}}[filepath.Base(dir)]
-	for _, part := range parts {
-		if info, err := os.Stat(filepath.Join(around, part)); err == nil && info.IsDir() {
-			return around
+	list := []string{dir}
+	around := filepath.Dir(dir)
+	switch {
+	case wide(around, e), wide(real(around), e):
+	case filepath.Base(around) == ".local": // its share has keys of every program
+		list = append(list, filepath.Join(around, "lib"))
+	default:
+		for _, part := range installationParts {
+			list = append(list, filepath.Join(around, part))
 		}
 	}
-	return dir
+	return list
 }
+
+var (
+	programFolders    = strings.Fields("bin sbin shims libexec Scripts")
+	installationParts = strings.Fields("lib lib64 libexec share include versions version installs plugins tools envs conda-meta pyvenv.cfg")
+)
 
 // real is where a path leads, "" if it leads nowhere.
 func real(path string) string {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// sandboxExec puts a program behind a profile, and becomes it. Nothing here was run: the project has no macOS.
+// sandboxExec puts a program behind a profile, and becomes it. Untested on macOS.
 const sandboxExec = "/usr/bin/sandbox-exec"
 
 // Inside is what the function of a [Do] finds.

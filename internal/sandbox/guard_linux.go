@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -94,5 +95,6 @@ func (g guard) end() {
 			break
 		}
 	}
+	runtime.KeepAlive(g.plan) // the guard reads it until it has ended
 	unix.Close(g.pipe)
 }
