@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/tenterhook/tenterhook/fleet/internal/cli"
@@ -240,6 +242,74 @@ func TestPushesAtTheSameTimeKeepTheirTags(t *testing.T) {
 	if got := says(t, "pack", "list", layout)["tags"].([]any); len(got) != len(tags) {
 		t.Errorf("tags %v, want %v", got, tags)
 	}
+}
+
+func TestAPushThatWaitsForAnotherEnds(t *testing.T) {
+	home(t)
+	layout := filepath.Join(t.TempDir(), "g")
+	dir := hooks(t)
+	says(t, "pack", "push", dir, "oci:"+layout+":a")
+	other := flock.New(filepath.Join(layout, "oci-layout"))
+	if err := other.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	interrupted, interrupt := context.WithCancel(context.Background())
+	interrupt()
+	for want, ctx := range map[string]context.Context{"it takes longer than 100ms": context.Background(), "it was interrupted": interrupted} {
+		ended := make(chan string, 1)
+		go func() {
+			var errs bytes.Buffer
+			cli.Main(ctx, []string{"pack", "push", dir, "oci:" + layout + ":b", "--timeout", "100ms"}, io.Discard, &errs)
+			ended <- errs.String()
+		}()
+		select {
+		case errs := <-ended:
+			if !strings.Contains(errs, want) {
+				t.Errorf("%s, want %q", errs, want)
+			}
+		case <-time.After(15 * time.Second):
+			t.Errorf("it still waits; want %q", want)
+		}
+	}
+	if err := other.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	says(t, "pack", "push", dir, "oci:"+layout+":c")
+}
+
+func TestDockersConfigurationThatCannotBeReadIsAnError(t *testing.T) {
+	home(t)
+	host := locked(t)
+	file := filepath.Join(os.Getenv("DOCKER_CONFIG"), "config.json")
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"{", `{"auths":{"` + host + `":{"auth":"?"}}}`, `{"credsStore":"there-is-none"}`} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"pull", host + "/g:v1"}, {"list", host + "/g"}, {"push", hooks(t), host + "/g:v1"}} {
+			code, out, errs := call(t, append([]string{"pack", "--json"}, args...)...)
+			if code != 1 || !strings.Contains(out, `"docker_config"`) || !strings.Contains(out, "DOCKER_CONFIG") {
+				t.Errorf("%s: %v: exit code %d\n%s%s", text, args, code, out, errs)
+			}
+		}
+	}
+	t.Setenv("HOME", "")
+	t.Setenv("DOCKER_CONFIG", "")
+	if code, _, errs := call(t, "pack", "push", hooks(t), inMemory(t)+"/g:v1"); code != 0 {
+		t.Errorf("without a home directory: exit code %d, %s", code, errs)
+	}
+}
+
+// locked is a registry that wants credentials.
+func locked(t *testing.T) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="packs"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
 }
 
 func TestFoldersThatCannotBePacksAreRefused(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/opencontainers/go-digest"
@@ -40,7 +41,7 @@ func Push(ctx context.Context, a *Artifact, ref pack.Reference, told Progress) (
 		return "", &Error{"other_digest", fmt.Sprintf("the folder's pack has the digest %s, not %s", a.Digest, ref.Digest), "leave the digest out, or push the folder that it was made of", nil}
 	}
 	defer func() { err = explain(ref, err) }()
-	to, done, err := target(ref)
+	to, done, err := target(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -69,8 +70,8 @@ func Push(ctx context.Context, a *Artifact, ref pack.Reference, told Progress) (
 }
 
 // target is a place to push to. A layout directory is made if need be, and is
-// this process's alone until done is called.
-func target(ref pack.Reference) (to oras.Target, done func(), err error) {
+// this process's alone until done is called. It waits for others until ctx ends.
+func target(ctx context.Context, ref pack.Reference) (to oras.Target, done func(), err error) {
 	if ref.Layout == "" {
 		to, err = repository(ref)
 		return to, func() {}, err
@@ -79,7 +80,8 @@ func target(ref pack.Reference) (to oras.Target, done func(), err error) {
 		return nil, nil, err
 	}
 	lock := flock.New(filepath.Join(ref.Layout, ocispec.ImageLayoutFile)) // it is there, and is never written again
-	if err := lock.Lock(); err != nil {
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		_ = lock.Close()
 		return nil, nil, err
 	}
 	done = func() { _ = lock.Unlock() }

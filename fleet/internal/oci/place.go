@@ -51,11 +51,34 @@ func repository(ref pack.Reference) (*remote.Repository, error) {
 	repo.PlainHTTP = loopback(ref.Host)
 	client := &auth.Client{Client: &http.Client{Transport: retry.NewTransport(timely())}, Cache: auth.NewCache()}
 	client.SetUserAgent("tenterhook-fleet")
-	if store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{}); err == nil {
-		client.Credential = credentials.Credential(store)
+	if client.Credential, err = dockerCredentials(); err != nil {
+		return nil, err
 	}
 	repo.Client = client
 	return repo, nil
+}
+
+// dockerCredentials are those of docker's configuration, nil = none can be there.
+// One that cannot be read is an error: it may hold what the registry asks for.
+func dockerCredentials() (auth.CredentialFunc, error) {
+	if _, err := os.UserHomeDir(); err != nil && os.Getenv("DOCKER_CONFIG") == "" {
+		return nil, nil
+	}
+	unreadable := func(err error) error {
+		return &Error{"docker_config", "docker's configuration cannot be used: " + err.Error(), "mend its config.json, or let DOCKER_CONFIG name another folder; an empty one has no credentials", err}
+	}
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	get := credentials.Credential(store)
+	return func(ctx context.Context, host string) (auth.Credential, error) {
+		c, err := get(ctx, host)
+		if err != nil && ctx.Err() == nil {
+			err = unreadable(err)
+		}
+		return c, err
+	}, nil
 }
 
 // timely is a transport that does not wait for ever for a server that accepts and
