@@ -208,7 +208,7 @@ func define(f *discovery.Found) *definition {
 	if f.Problem != nil {
 		d.problem = f.Problem.Message
 		d.hooks = []*hook.Hook{manifest.Broken(src, *f.Problem)}
-		blockIfLost(d.hooks, f.Problem)
+		blockIfLost(d.hooks, f.Scope, f.Problem)
 	} else {
 		d.hooks, d.notes = manifest.Parse(src, f.Data)
 	}
@@ -218,8 +218,8 @@ func define(f *discovery.Found) *definition {
 // blockIfLost makes what stands for definitions that the system could not read
 // block what they could have blocked: their on_failure is unknown. The system may
 // have run out of something, such as descriptors, and that switches no guard off.
-func blockIfLost(hooks []*hook.Hook, problem *hook.Diagnostic) {
-	if problem.Code != discovery.CodeUnreadable && problem.Code != packChanged {
+func blockIfLost(hooks []*hook.Hook, s discovery.Scope, problem *hook.Diagnostic) {
+	if problem.Code != discovery.CodeUnreadable && !lostPack(s, problem) {
 		return
 	}
 	for _, h := range hooks {

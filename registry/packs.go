@@ -20,6 +20,7 @@ const (
 	packReference = "pack_reference" // what the settings name is no reference with a digest
 	packMissing   = "pack_missing"   // it is not in the store
 	packChanged   = "pack_changed"   // what is in the store is not what the digest says
+	packName      = "pack_name"      // another pack has the same name
 )
 
 // namedPack is a pack as settings name it.
@@ -70,11 +71,17 @@ func (r *Registry) loadPacks(ctx context.Context, last *memory, l *loaded) error
 		if slices.ContainsFunc(seen, func(s pack.Reference) bool { return s.Digest == ref.Digest && s.Name() == ref.Name() }) {
 			continue
 		}
+		if i := slices.IndexFunc(seen, func(s pack.Reference) bool { return s.Name() == ref.Name() }); i >= 0 {
+			twin := problem(packName, fmt.Sprintf("%s and %s have the same name, so IDs of their hooks are the same", seen[i], n.text),
+				"leave one of them out, or push one under another name")
+			twin.Severity = hook.SeverityWarning
+			l.notes = append(l.notes, *twin)
+		}
 		seen = append(seen, ref)
 		state := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
 		s.Package = ref.Name()
 		s.Dir = filepath.Join(pack.Folder(state, ref.Digest), pack.FilesFolder)
-		s.DataDir = filepath.Join(state, "pack-data", s.Package)
+		s.DataDir = pack.DataDir(state, ref)
 		hint := "tenterhook pack pull " + n.text
 		p, err := pack.Open(state, ref.Digest)
 		switch {
@@ -91,12 +98,20 @@ func (r *Registry) loadPacks(ctx context.Context, last *memory, l *loaded) error
 	return nil
 }
 
+// lostPack reports whether a pack cannot be read that blocks then: one that is
+// there, or one that the managed settings name. Who removes the latter must not
+// switch it off.
+func lostPack(s discovery.Scope, bad *hook.Diagnostic) bool {
+	return bad.Code == packChanged || bad.Code == packMissing && s.PackBy == hook.ScopeManaged
+}
+
 // withoutPack puts in the place of a pack what it last held, or a hook that is
-// invalid. That blocks if the pack is there and cannot be read, or if
-// default_on_failure says so.
+// invalid. That blocks if the pack is lost, or if default_on_failure says so. For
+// one of the managed settings that is gone it stands in each process.
 func withoutPack(last *memory, s discovery.Scope, bad *hook.Diagnostic, l *loaded) {
 	l.notes = append(l.notes, *bad)
-	if kept := last.unseenPack(s.Pack, nil); len(kept) > 0 {
+	gone := bad.Code == packMissing && lostPack(s, bad)
+	if kept := last.unseenPack(s.Pack, nil); len(kept) > 0 && !gone {
 		l.definitions = append(l.definitions, kept...)
 		return
 	}

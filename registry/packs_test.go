@@ -1,9 +1,11 @@
 package registry_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,4 +199,93 @@ func TestPacksOfGuardDirsOnlyRefuse(t *testing.T) {
 	if got := dispatch(t, reg, bash("pwd")).Verdict; got != hook.NoOpinion {
 		t.Errorf("an approval of a pack: %v", got)
 	}
+}
+
+func TestAPackOfTheManagedSettingsThatIsNotThereBlocks(t *testing.T) {
+	needsRoot(t)
+	files := map[string]string{"deny/HOOK.md": fmt.Sprintf(ruled, "if = \"Bash(curl *)\"\n")}
+	opts := everywhere(t, map[hook.Scope]string{hook.ScopeManaged: packs("guards", files), hook.ScopeUser: packs("guards", files)})
+	folder := filepath.Dir(packtest.Put(t, opts.StateDir, files))
+	before := open(t, opts)
+	if got := verdict(t, before); got != hook.NoOpinion {
+		t.Fatalf("intact, of another call: %v", got)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	reload(t, before)
+	elsewhere := opts
+	elsewhere.StateDir = t.TempDir()
+	for name, reg := range map[string]*registry.Registry{"loaded before": before, "removed": open(t, opts), "another state directory": open(t, elsewhere)} {
+		if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny || !slices.ContainsFunc(out.Results, func(r hook.Result) bool { return r.Failure == hook.FailureInvalid }) {
+			t.Errorf("%s: %v, %+v", name, out.Verdict, out.Results)
+		}
+		if changed := reload(t, reg); changed.Any() {
+			t.Errorf("%s: a reload changes %s", name, summary(changed))
+		}
+		if d := withCode(reg, "pack_missing"); len(d) != 1 || !strings.HasPrefix(d[0].Hint, "tenterhook pack pull registry.example.com/team/guards@sha256:") {
+			t.Errorf("%s: diagnostics %+v", name, d)
+		}
+	}
+	packtest.Put(t, opts.StateDir, files)
+	reload(t, before)
+	if got := verdict(t, before); got != hook.NoOpinion {
+		t.Errorf("pulled again, of another call: %v", got)
+	}
+	if got := dispatch(t, before, bash("curl x")).Verdict; got != hook.Deny {
+		t.Errorf("pulled again: %v", got)
+	}
+}
+
+func TestPacksOfOneNameShareNoDataAndAreTold(t *testing.T) {
+	files := func(version int) map[string]string {
+		return map[string]string{fmt.Sprintf("own%d/HOOK.md", version): "+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n"}
+	}
+	refs := []string{"a.example.com/team/guards", "b.example.com/team/guards:v1", "a.example.com/guards", "oci:/srv/guards", "A.example.com:443/team/guards"}
+	data := make(map[string]string)
+	for i, ref := range refs {
+		opts := machine(t, "")
+		opts.StateDir = filepath.Join(t.TempDir(), "state")
+		packtest.Put(t, opts.StateDir, files(i))
+		write(t, filepath.Join(opts.UserDir, "settings.toml"), fmt.Sprintf("packs = [%q]\n", ref+"@"+packtest.Digest(files(i))))
+		var dir string
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindCommand: hook.HandlerFunc(func(_ context.Context, c *hook.Call) (*hook.Output, error) {
+			dir = c.Hook.Source.Data
+			return nil, nil
+		})}
+		reg := open(t, opts)
+		dispatch(t, reg, bash("ls"))
+		rel, err := filepath.Rel(opts.StateDir, dir)
+		if other, ok := data[rel]; ok || err != nil || !filepath.IsLocal(rel) {
+			t.Errorf("%s and %s have the data directory %s, %v", ref, other, rel, err)
+		}
+		data[rel] = ref
+		if d := withCode(reg, "pack_name"); len(d) > 0 {
+			t.Errorf("alone: %+v", d)
+		}
+	}
+	opts := machine(t, "")
+	var lines []string
+	for i := range 2 {
+		packtest.Put(t, opts.StateDir, files(i))
+		lines = append(lines, fmt.Sprintf("%q", refs[i]+"@"+packtest.Digest(files(i))))
+	}
+	write(t, filepath.Join(opts.UserDir, "settings.toml"), "packs = ["+strings.Join(lines, ", ")+"]\n")
+	reg := open(t, opts)
+	d := withCode(reg, "pack_name")
+	if len(d) != 1 || !strings.Contains(d[0].Message, refs[0]) || !strings.Contains(d[0].Message, refs[1]) || d[0].Hint == "" {
+		t.Errorf("diagnostics %+v", d)
+	}
+	if results := dispatch(t, reg, bash("ls")).Results; len(results) != 2 {
+		t.Errorf("%d results, want those of both", len(results))
+	}
+}
+
+func withCode(reg *registry.Registry, code string) (found []hook.Diagnostic) {
+	for _, d := range reg.Diagnostics() {
+		if d.Code == code {
+			found = append(found, d)
+		}
+	}
+	return found
 }

@@ -136,7 +136,7 @@ func readConfigFile(f *discovery.ConfigFile) *configFile {
 	if f.Problem != nil {
 		c.problem = f.Problem.Message
 		config = dialect.BrokenConfig(src, *f.Problem)
-		blockIfLost(config.Hooks, f.Problem)
+		blockIfLost(config.Hooks, f.Scope, f.Problem)
 	} else {
 		config = dialect.ReadConfig(src, f.Data)
 	}

@@ -27,6 +27,17 @@ func Folder(stateDir, digest string) string {
 	return filepath.Join(StoreDir(stateDir), strings.Replace(digest, ":", "-", 1))
 }
 
+// DataDir is where the hooks of a pack keep their data, whatever its version. Packs
+// of other places have other folders, also those of the same name.
+func DataDir(stateDir string, r Reference) string {
+	place := Reference{Layout: r.Layout, Host: strings.ToLower(r.Host), Repository: r.Repository}
+	if r.Layout != "" {
+		place.Layout = filepath.Clean(r.Layout)
+	}
+	sum := sha256.Sum256([]byte(place.String()))
+	return filepath.Join(stateDir, "pack-data", r.Name(), hex.EncodeToString(sum[:]))
+}
+
 // Pack is a pack in the store.
 type Pack struct {
 	Digest string
