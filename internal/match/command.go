@@ -61,7 +61,7 @@ func (c *command) parse(text, cwd, home string) {
 		c.line = r.line
 		return
 	}
-	c.file, c.err = parseShell(text)
+	c.file, c.err = ParseShell(text)
 	c.line = r.readLine(c.file, c.err)
 }
 
@@ -73,7 +73,7 @@ func (c *command) see() *reading {
 		}
 		file, err := c.file, c.err
 		if c.plain {
-			file, err = parseShell(c.text)
+			file, err = ParseShell(c.text)
 		}
 		switch why := opaque(c.text); {
 		case why != "":
@@ -99,9 +99,10 @@ var parsers = sync.Pool{New: func() any {
 
 var errUnreadable = errors.New("unreadable")
 
-// parseShell parses text that may be parsed without harm. With an error it
+// ParseShell parses text that may be parsed without harm: it refuses text of more
+// than 128 KiB, with deep brackets or with control characters. With an error it
 // returns what stands before the mistake, nil if that is nothing.
-func parseShell(text string) (*syntax.File, error) {
+func ParseShell(text string) (*syntax.File, error) {
 	if unreadable(text, maxLine) != "" {
 		return nil, errUnreadable
 	}

@@ -46,7 +46,7 @@ func fuzzCondition(f *testing.F, judge func(*Call) Decision) {
 // endsOpen reports whether text behind a line would be a part of its last word,
 // comment or document.
 func endsOpen(line string) bool {
-	_, err := parseShell(line)
+	_, err := ParseShell(line)
 	return err != nil
 }
 

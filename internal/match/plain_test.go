@@ -12,7 +12,7 @@ import (
 // parsed reads a text by the parser alone.
 func parsed(text string) *command {
 	c := &command{text: text}
-	c.file, c.err = parseShell(text)
+	c.file, c.err = ParseShell(text)
 	c.line = newLineReader(text, "/src/project", "/home/alice").readLine(c.file, c.err)
 	return c
 }

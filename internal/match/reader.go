@@ -63,7 +63,7 @@ func (r *lineReader) charge(words []string) bool {
 	return r.budget.work >= 0
 }
 
-// readLine reads the line from what parseShell returned.
+// readLine reads the line from what ParseShell returned.
 func (r *lineReader) readLine(file *syntax.File, err error) *line {
 	text := r.line.text
 	r.whole(func() { r.top(text, file, err) })
@@ -186,7 +186,7 @@ func (r *lineReader) read(text string, in stream) {
 	}
 	r.budget.bytes -= len(text)
 	text = strings.ReplaceAll(text, "\r", "")
-	file, err := parseShell(text)
+	file, err := ParseShell(text)
 	if err != nil {
 		if r.how == does {
 			r.line.cannotRead("cannot be parsed")

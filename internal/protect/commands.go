@@ -80,7 +80,8 @@ var startup, _ = match.ParseTouches([]string{"~/.bashrc", "~/.bash_profile", "~/
 // without them.
 var rerouting = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME|COPILOT_HOME|QWEN_HOME|PI_CODING_AGENT_DIR|XDG_(CONFIG|STATE|DATA)_HOME|` +
-		`tenterhook|disableAllHooks|--bare|bypass-hook-trust|\b(claude|codex|gemini|copilot|qwen|opencode|cline|pi)\s*(=|\(\s*\))|function\s+(claude|codex|gemini|copilot|qwen|opencode|cline|pi)\b`)
+		`tenterhook|disableAllHooks|--bare|bypass-hook-trust|\b(claude|codex|gemini|copilot|qwen|opencode|cline)\s*(=|\(\s*\))|` +
+		`\bpi\s*(=\s*[^\s0-9]|\(\s*\))|(function|alias)\s+(claude|codex|gemini|copilot|qwen|opencode|cline|pi)\b`)
 })
 
 // finders delete, or run a command for, what they find below a directory.

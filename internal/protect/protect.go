@@ -217,11 +217,8 @@ func (r *rules) judge(c *match.Call) string {
 	if slices.Contains(readers, c.ToolName) {
 		return ""
 	}
-	if d := r.files.Match(c, match.Write); d.Certainty == match.Sure {
-		return "this would change a file of tenterhook or an agent's hooks (" + d.By + ")"
-	}
-	if d := startup.Match(c, match.Write); d.Certainty == match.Sure && rerouting().Match(c.ToolInput) {
-		return "this may have shells start agents where their hooks are not (" + d.By + ")"
+	if why := r.changes(c); why != "" {
+		return why
 	}
 	if slices.Contains(writers, c.ToolName) {
 		return ""
@@ -233,17 +230,58 @@ func (r *rules) judge(c *match.Call) string {
 		return why
 	}
 	if d := r.files.Match(c, match.Write); d.Certainty == match.Suspected {
-		return r.named(c, "")
+		if why := r.named(c, ""); why != "" {
+			return why
+		}
 	}
 	for _, line := range scripts(c) {
-		if d := r.files.Match(line, match.Write); d.Certainty == match.Sure {
-			return "a script that this runs would change a file of tenterhook or an agent's hooks (" + d.By + ")"
+		why := r.changes(line)
+		if why == "" {
+			why = r.judgeLine(line, match.Sure)
 		}
-		if why := r.judgeLine(line, match.Sure); why != "" {
+		if why != "" {
 			return "of a script that this runs: " + why
 		}
 	}
 	return ""
+}
+
+// changes says which protected file, or startup file, a call surely changes.
+func (r *rules) changes(c *match.Call) string {
+	if d := r.files.Match(c, match.Write); d.Certainty == match.Sure {
+		return "this would change a file of tenterhook or an agent's hooks (" + d.By + ")"
+	}
+	if d := startup.Match(c, match.Write); d.Certainty == match.Sure && rerouting().MatchString(texts(c.ToolInput)) {
+		return "this may have shells start agents where their hooks are not (" + d.By + ")"
+	}
+	return ""
+}
+
+// texts are the texts in a call's input, with a zero byte behind each. What stands for a
+// new line in the arguments of a program, as of printf, is one.
+func texts(input json.RawMessage) string {
+	var b strings.Builder
+	var add func(v any)
+	add = func(v any) {
+		switch v := v.(type) {
+		case string:
+			b.WriteString(strings.ReplaceAll(v, `\n`, "\n") + "\x00")
+		case []any:
+			for _, one := range v {
+				add(one)
+			}
+		case map[string]any:
+			for _, one := range v {
+				add(one)
+			}
+		}
+	}
+	var v any
+	if json.Unmarshal(input, &v) != nil {
+		return string(input)
+	}
+	add(v)
+	return b.String()
 }
 
 // judgeLine says what the commands of a shell line would change. A line that

@@ -45,6 +45,9 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		settings:                               []byte("{}"),
 		filepath.Join(home, "work", "main.go"): nil,
 		home + "/code/evil.sh":                 []byte("#!/bin/bash\nset -e\necho hello\nif true; then\n  rm -rf \"$HOME/.config/tenterhook\"\nfi\n"),
+		home + "/code/1.sh":                    []byte("tenterhook daemon stop\n"),
+		home + "/code/a=b.sh":                  []byte("tenterhook daemon stop\n"),
+		home + "/code/startup.sh":              []byte("echo 'true\nclaude() { :; }' >> ~/.bashrc\n"),
 		home + "/code/outer.sh":                []byte("#!/bin/sh\n./evil.sh\n"),
 		home + "/code/stop.sh":                 []byte("#!/bin/sh\ntenterhook daemon stop\n"),
 		home + "/code/good.sh": []byte("#!/bin/sh\n# tenterhook guards this: see ~/.config/tenterhook\ngo build ./... && cat ~/.config/tenterhook/settings.toml\n" +
@@ -55,6 +58,14 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		}
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for tool, input := range map[string]map[string]any{
+		"Write": {"file_path": home + "/.bashrc", "content": "true\nclaude() { :; }\n"},
+		"Edit":  {"file_path": home + "/.zshrc", "old_string": "", "new_string": "x\n\tcodex () { :; }\n"},
+	} {
+		if got := ask(tool, input); got != hook.Deny {
+			t.Errorf("%s of a startup file: %v, want deny", tool, got)
 		}
 	}
 	for _, line := range []string{

@@ -15,10 +15,16 @@ import (
 )
 
 const (
-	// maxScript bounds a script that is read.
+	// maxScript bounds a script that is read, in bytes.
 	maxScript = 64 << 10
 	// maxScripts bounds the scripts of one line, those that scripts run among them.
 	maxScripts = 64
+	// maxFiles bounds the files that are looked for, of one text and of a line.
+	maxFiles = 1024
+	// maxTexts bounds the texts of one line that are parsed, in bytes.
+	maxTexts = 4 * maxScript
+	// maxDirs bounds the directories that a file is looked for in.
+	maxDirs = 16
 )
 
 // scripts returns the shell scripts that a line runs, each as a line of its own:
@@ -26,10 +32,16 @@ const (
 // plain words are seen, and no other language.
 func scripts(c *match.Call) (lines []*match.Call) {
 	seen := make(map[string]bool)
-	for next := []*match.Call{c}; len(next) > 0 && len(lines) < maxScripts; next = next[1:] {
+	for next := []*match.Call{c}; len(next) > 0; next = next[1:] {
 		for _, path := range scriptFiles(next[0]) {
-			if text := readScript(path); text != "" && !seen[path] && len(lines) < maxScripts {
-				seen[path] = true
+			if seen[path] {
+				continue
+			}
+			if len(lines) == maxScripts || len(seen) == maxFiles {
+				return lines
+			}
+			seen[path] = true
+			if text := readScript(path); text != "" {
 				input, _ := json.Marshal(map[string]string{"command": text}) // a text always encodes
 				one := &match.Call{ToolName: c.ToolName, ToolInput: input, Cwd: c.Cwd, Workspace: c.Workspace, Home: c.Home}
 				lines, next = append(lines, one), append(next, one)
@@ -41,14 +53,14 @@ func scripts(c *match.Call) (lines []*match.Call) {
 
 // readScript returns the text of a shell script, "" if it is none or too long.
 func readScript(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxScript {
-		return ""
-	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxScript {
+		return ""
+	}
 	text, err := io.ReadAll(io.LimitReader(f, maxScript))
 	if err != nil || bytes.IndexByte(text, 0) >= 0 {
 		return ""
@@ -61,69 +73,202 @@ func readScript(path string) string {
 }
 
 // starters run the command that their other words are.
-var starters = []string{"env", "nice", "ionice", "nohup", "timeout", "time", "sudo", "doas", "exec", "command", "setsid", "stdbuf", "strace", "xargs", "flock"}
+var starters = []string{"env", "nice", "ionice", "nohup", "timeout", "time", "sudo", "doas", "exec", "command", "builtin", "setsid", "stdbuf", "strace", "xargs", "flock"}
 
 var shellNames = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", ".", "source"}
 
 // scriptFiles are the files that the commands of a line run as scripts. A
 // directory that the line changes to counts beside its own.
 func scriptFiles(c *match.Call) (paths []string) {
-	file, err := syntax.NewParser().Parse(strings.NewReader(lineOf(c)), "")
-	if err != nil {
-		return nil
+	r := runner{cwd: c.Cwd, home: c.Home}
+	r.text(lineOf(c))
+	for i := 0; i < len(r.texts); i++ {
+		r.piped = 0
+		file, _ := match.ParseShell(strings.Map(printable, r.texts[i]))
+		if file != nil { // with an error, what stands before it is run
+			syntax.Walk(file, r.visit)
+		}
 	}
-	dirs := []string{c.Cwd}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		call, ok := n.(*syntax.CallExpr)
-		if !ok || len(call.Args) == 0 {
-			return true
-		}
-		words := make([]string, len(call.Args))
-		for i, w := range call.Args {
-			words[i] = plain(w, c.Home)
-		}
-		if words[0] == "cd" || words[0] == "pushd" {
-			if dir := words[len(words)-1]; filepath.IsAbs(dir) {
-				dirs = append(dirs, dir)
-			} else {
-				dirs = append(dirs, filepath.Join(c.Cwd, dir))
-			}
-		}
-		script := scriptOf(words)
-		for _, dir := range dirs {
-			if filepath.IsAbs(script) {
-				dir = ""
-			}
-			if script != "" {
-				paths = append(paths, filepath.Join(dir, script))
-			}
-		}
-		return true
-	})
-	slices.Sort(paths)
-	return slices.Compact(paths)
+	return r.paths
 }
 
-// scriptOf is the script that a command runs, "" for none.
-func scriptOf(words []string) string {
-	shell := false
-	for _, w := range words {
-		switch {
-		case shell && strings.HasPrefix(w, "-") && strings.Contains(w, "c"):
-			return "" // a line, which is judged as one
-		case strings.HasPrefix(w, "-") || strings.Contains(w, "=") || duration(w):
-		case shell:
-			return w
-		case slices.Contains(shellNames, filepath.Base(w)) || w == ".":
-			shell = true
-		case slices.Contains(starters, filepath.Base(w)):
-		case strings.Contains(w, "/"):
-			return w
-		default:
-			return ""
+// printable replaces what keeps a text from being parsed, and separates nothing.
+func printable(c rune) rune {
+	if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+		return '_'
+	}
+	return c
+}
+
+// runner collects what the commands of a line run.
+type runner struct {
+	cwd, home string
+	dirs      []string // that the line changed to, the last one last
+	paths     []string // files that are run
+	files     int      // how many words named them
+	texts     []string // texts that are run, the line first
+	bytes     int      // of texts
+	piped     uint     // up to where the text that is read now is in a pipe to a shell
+}
+
+func (r *runner) visit(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		words := r.words(n, false)
+		if len(words) > 1 && (words[0] == "cd" || words[0] == "pushd") {
+			r.enter(words[len(words)-1])
+		}
+		what := runOf(words)
+		for _, script := range what.scripts {
+			r.file(script)
+		}
+		if what.text > 0 {
+			r.text(strings.Join(r.words(n, true)[what.text:what.end], " "))
+		}
+	case *syntax.Stmt:
+		if r.isShell(n) {
+			r.input(n)
+		}
+	case *syntax.BinaryCmd:
+		if (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && n.X.End().Offset() > r.piped && r.isShell(n.Y) {
+			r.piped = n.X.End().Offset()
+			syntax.Walk(n.X, r.feeds)
 		}
 	}
-	return ""
+	return true
+}
+
+// isShell reports whether a statement is a shell, which may run its input.
+func (r *runner) isShell(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && runOf(r.words(call, false)).shell
+}
+
+// input takes what is redirected into a statement as what is run.
+func (r *runner) input(s *syntax.Stmt) {
+	for _, redirect := range s.Redirs {
+		switch redirect.Op {
+		case syntax.RdrIn, syntax.RdrInOut:
+			r.file(plain(redirect.Word, r.home, false))
+		case syntax.WordHdoc:
+			r.text(plain(redirect.Word, r.home, true))
+		case syntax.Hdoc, syntax.DashHdoc:
+			if redirect.Hdoc != nil {
+				r.text(plain(redirect.Hdoc, r.home, true))
+			}
+		}
+	}
+}
+
+// feeds takes what a part of a pipe reads or prints as what is run.
+func (r *runner) feeds(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Stmt:
+		r.input(n)
+	case *syntax.CallExpr:
+		words := r.words(n, true)
+		if len(words) > 1 && (words[0] == "echo" || words[0] == "printf") {
+			r.text(strings.ReplaceAll(strings.Join(words[1:], " "), `\n`, "\n"))
+		} else if len(words) > 1 {
+			for _, w := range r.words(n, false)[1:] {
+				r.file(w)
+			}
+		}
+	}
+	return true
+}
+
+func (r *runner) words(call *syntax.CallExpr, loose bool) []string {
+	words := make([]string, len(call.Args))
+	for i, w := range call.Args {
+		words[i] = plain(w, r.home, loose)
+	}
+	return words
+}
+
+// enter notes a directory that the line changes to.
+func (r *runner) enter(dir string) {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(r.cwd, dir)
+	}
+	r.dirs = append(slices.DeleteFunc(r.dirs, func(d string) bool { return d == dir }), dir)
+	if len(r.dirs) >= maxDirs { // with cwd
+		r.dirs = r.dirs[1:]
+	}
+}
+
+// text notes a text that is run.
+func (r *runner) text(text string) {
+	if len(r.texts) < maxScripts && r.bytes+len(text) <= maxTexts {
+		r.bytes += len(text)
+		r.texts = append(r.texts, text)
+	}
+}
+
+// file notes a file that is run, in each directory that it may be in.
+func (r *runner) file(name string) {
+	if name == "" || r.files == maxFiles {
+		return
+	}
+	r.files++
+	if filepath.IsAbs(name) {
+		r.paths = append(r.paths, filepath.Clean(name))
+		return
+	}
+	for _, dir := range append([]string{r.cwd}, r.dirs...) {
+		r.paths = append(r.paths, filepath.Join(dir, name))
+	}
+}
+
+// run is what a command runs.
+type run struct {
+	shell     bool     // it is a shell
+	scripts   []string // files
+	text, end int      // the words that are shell text; 0 = none
+}
+
+// runOf tells what a command of some words runs.
+func runOf(words []string) (what run) {
+	command, skip := false, 0 // the next word is a text, or how many belong to options
+	for i, w := range words {
+		switch option := strings.HasPrefix(w, "-"); {
+		case skip > 0:
+			skip--
+		case what.shell && (option || strings.HasPrefix(w, "+")):
+			switch {
+			case (w == "--rcfile" || w == "--init-file") && i+1 < len(words):
+				skip, what.scripts = 1, append(what.scripts, words[i+1])
+			case !strings.HasPrefix(w, "--"):
+				command = command || option && strings.Contains(w, "c")
+				skip = strings.Count(strings.ToLower(w), "o")
+			}
+		case command:
+			what.text, what.end = i, i+1
+			return what
+		case what.shell:
+			what.scripts = append(what.scripts, w)
+			return what
+		case option || assigns(w) || duration(w):
+		case slices.Contains(shellNames, filepath.Base(w)) || w == ".":
+			what.shell = true
+		case w == "eval" || w == "trap":
+			what.text, what.end = i+1, len(words)
+			return what
+		case slices.Contains(starters, filepath.Base(w)):
+		case strings.Contains(w, "/"):
+			what.scripts = append(what.scripts, w)
+			return what
+		default:
+			return what
+		}
+	}
+	return what
+}
+
+// assigns reports whether a word sets a variable, as env takes them.
+func assigns(w string) bool {
+	name, _, ok := strings.Cut(w, "=")
+	return ok && syntax.ValidName(name)
 }
 
 // duration reports whether a word is a number or a time, as starters take them.
@@ -131,8 +276,9 @@ func duration(w string) bool {
 	return w != "" && w[0] >= '0' && w[0] <= '9' && strings.Trim(w, "0123456789.smhd") == ""
 }
 
-// plain is a word without quotes, "" if it holds more than text.
-func plain(w *syntax.Word, home string) string {
+// plain is a word without quotes. If it holds more than text it is "", or, loose,
+// has a variable in its place.
+func plain(w *syntax.Word, home string, loose bool) string {
 	var b strings.Builder
 	var add func(parts []syntax.WordPart) bool
 	add = func(parts []syntax.WordPart) bool {
@@ -148,11 +294,18 @@ func plain(w *syntax.Word, home string) string {
 				}
 			case *syntax.ParamExp:
 				if p.Param == nil || p.Param.Value != "HOME" && p.Param.Value != "PWD" {
-					return false
+					if !loose {
+						return false
+					}
+					b.WriteString("$_")
+					continue
 				}
 				b.WriteString(map[string]string{"HOME": home, "PWD": "."}[p.Param.Value])
 			default:
-				return false
+				if !loose {
+					return false
+				}
+				b.WriteString("$_")
 			}
 		}
 		return true
