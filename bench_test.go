@@ -245,7 +245,9 @@ func BenchmarkLoadPackages50(b *testing.B) {
 		dir := filepath.Join(packages, fmt.Sprintf("pack%02d", i))
 		binaries = append(binaries, filepath.Join(dir, "tenterhook-plugin-guard"))
 		script := fmt.Sprintf("#!/bin/sh\necho %d >> %s\nexec %s\n", i, mark, guard)
-		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(binaries[i], []byte(script), 0o755)); err != nil {
+		uncontained := []byte("sandbox = \"none\"\n") // the script runs a program of another folder
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "plugin.toml"), uncontained, 0o644),
+			os.WriteFile(binaries[i], []byte(script), 0o755)); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := host.Lock(b.Context(), dir); err != nil {
