@@ -67,6 +67,20 @@ func TestF10OnlyALaterDirOverridesAHookOfItsName(t *testing.T) {
 	}
 }
 
+// Each of many folders brings a hook of one name that cannot run: the first one
+// runs, and each is examined a few times, not once for each set of the others.
+func TestHooksOfOneNameThatCannotRunAreExaminedOnceEach(t *testing.T) {
+	dirs := []string{tree(t, "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"exit 2\"\n+++\n")}
+	const more = 24 // 2^24 looks would take longer than a test may
+	for range more {
+		dirs = append(dirs, tree(t, "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"./gone.sh\"\n+++\n"))
+	}
+	out := dispatch(t, open(t, only(dirs...)), bash("ls"))
+	if out.Verdict != hook.Deny || len(out.Results) != more+1 {
+		t.Errorf("%s: %+v", out.Verdict, out.Results)
+	}
+}
+
 // What would not be asked about a call, or not decide it, overrides nothing that
 // does, although the operator named its folder.
 func TestLaterDirThatIsAskedLessOverridesNothing(t *testing.T) {

@@ -16,7 +16,12 @@ type status struct {
 
 // status judges what a dispatch judges before it calls a handler. Dispatch,
 // Select, List, Check and Watch all ask it.
-func (r *Registry) status(e *entry, from *Caller) status {
+func (r *Registry) status(e *entry, from *Caller) status { return r.statusBelow(e, e.over, from) }
+
+// statusBelow is the status of a hook where these hooks may take its place, the
+// nearest first. Whether one of them can run does not depend on the nearer ones:
+// what takes its place takes that of e as well, and was asked before.
+func (r *Registry) statusBelow(e *entry, over []*entry, from *Caller) status {
 	switch err := e.matcher.Valid(); {
 	case e.state != hook.StateReady:
 		return status{state: e.state, why: e.why}
@@ -29,8 +34,8 @@ func (r *Registry) status(e *entry, from *Caller) status {
 	case e.noRule != nil:
 		return status{state: hook.StateInvalid, why: e.noRule.Message, hint: e.noRule.Hint}
 	}
-	for _, near := range e.over { // only one that can run takes the place
-		if s, _ := r.outlook(near, from); e.state == hook.StateReady && s.state == hook.StateReady {
+	for _, near := range over { // only one that can run takes the place
+		if s, _ := r.told(near, r.statusBelow(near, nil, from), from); s.state == hook.StateReady {
 			return status{state: hook.StateShadowed, why: fmt.Sprintf("overridden by %s in %s", near.hook.ID, near.hook.Source.Path)}
 		}
 	}
@@ -60,7 +65,11 @@ func (r *Registry) paused(e *entry) string {
 // outlook is the status of a hook, and of one that is ready what its handler
 // says of it without running it: a dispatch finds that out by running it.
 func (r *Registry) outlook(e *entry, from *Caller) (status, []hook.Diagnostic) {
-	s := r.status(e, from)
+	return r.told(e, r.status(e, from), from)
+}
+
+// told is s, or what the handler of a hook that is ready says of it.
+func (r *Registry) told(e *entry, s status, from *Caller) (status, []hook.Diagnostic) {
 	if s.state != hook.StateReady {
 		return s, nil
 	}
