@@ -3,6 +3,7 @@ package tenterhook_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -86,7 +87,7 @@ func TestRuleDeniesWhereNoShellIsAndNothingMayBeWritten(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("takes the shell away in a mount namespace")
 	}
-	bin, dir, workspace, command := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	bin, dir, workspace, command, home := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
 	if err := built.Into(bin, "cmd/tenterhook"); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestRuleDeniesWhereNoShellIsAndNothingMayBeWritten(t *testing.T) {
 			run := func(hooks string) (int, string) {
 				line := change + ` || exit 77; exec "$0" run PreToolUse --dir "$1" --workspace "$2" --tool Bash --input '{"command":"git push"}'`
 				cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "/bin/sh", "-c", line, filepath.Join(bin, "tenterhook"), hooks, workspace)
-				cmd.Dir = workspace
+				cmd.Dir, cmd.Env = workspace, append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "XDG_DATA_HOME=")
 				out, _ := cmd.CombinedOutput()
 				return cmd.ProcessState.ExitCode(), string(out)
 			}
