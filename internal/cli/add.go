@@ -26,10 +26,10 @@ func (a *app) addCommand() *cobra.Command {
 	var f addFlags
 	cmd := &cobra.Command{
 		Use:   "add SOURCE…",
-		Short: "Install hooks of the catalogue, a folder, an archive or a git repository",
+		Short: "Install hooks of the catalogue, a folder, an archive, a git repository or a pack",
 		Long: "A source is a name of the catalogue, a folder, an archive (.tar.gz, .zip) by its path or\n" +
-			"https URL, or a git repository as URL@REF, where REF is a tag, a branch or a commit. Its hook\n" +
-			"folders are copied into the user's hooks, or into --to or --dir. What they bring is shown first, and nothing is\n" +
+			"https URL, a git repository as URL@REF, where REF is a tag, a branch or a commit, or a pack, as\n" +
+			"HOST/REPOSITORY:TAG, oci:PATH:TAG or with @sha256:… (by tenterhook-fleet). Its hook folders are copied into the user's hooks, or into --to or --dir. What they bring is shown first, and nothing is\n" +
 			"added unasked: --yes answers where there is no terminal to ask. Nothing of a source runs\n" +
 			"meanwhile, and nothing that exists is overwritten. " + source.LockName + " beside the hooks notes\n" +
 			"where they came from, and the digest of each.",
@@ -56,7 +56,7 @@ type addition struct {
 	Dir     string   `json:"dir"`
 	Files   []string `json:"files"`
 	Source  string   `json:"source"`
-	Commit  string   `json:"commit,omitempty"` // of git
+	Commit  string   `json:"commit,omitempty"` // of git; of a pack its digest
 	Digest  string   `json:"digest"`
 	Written bool     `json:"written"` // false: it was there already, as it is in the source
 }
@@ -123,14 +123,18 @@ func sourceOf(arg, within string) (source.Spec, error) {
 		return spec, unknownOffer(err)
 	}
 	if err != nil {
-		return spec, &located{"bad_source", err.Error(), "give a name of the catalogue, a folder, an archive, or URL@REF of a git repository"}
+		return spec, &located{"bad_source", err.Error(), "give a name of the catalogue, a folder, an archive, URL@REF of a git repository, or HOST/REPOSITORY:TAG of a pack"}
 	}
 	return spec, nil
 }
 
 // get reads the hooks of a source that want takes.
 func (a *app) get(ctx context.Context, spec source.Spec, want func(string) bool) (*source.Fetched, error) {
-	if spec.Kind != source.KindCatalogue {
+	switch spec.Kind {
+	case source.KindCatalogue:
+	case source.KindPack:
+		return a.getPack(ctx, spec, want)
+	default:
 		return source.Get(ctx, spec, want, os.TempDir())
 	}
 	files, err := hooks.Files(spec.At)

@@ -82,7 +82,7 @@ func (a *app) showBrought(f *source.Fetched, h *source.Hook, dir string, answers
 	p.line(p.style.bold(factText(b.hook.ID)))
 	p.fact("source", f.Spec.String())
 	if f.Commit != "" {
-		p.fact("commit", f.Commit)
+		p.fact(commitWord(f.Spec), f.Commit)
 	}
 	p.fact("digest", h.Digest())
 	for _, one := range facts(b.definition) {
@@ -105,9 +105,9 @@ func (a *app) showUpdate(f *source.Fetched, h *source.Hook, was source.Locked, n
 	p.line(p.style.bold(factText(b.hook.ID)))
 	p.fact("source", fmt.Sprintf("%s, now %s", was.Spec, f.Spec))
 	if f.Commit != was.Commit {
-		p.fact("commit", fmt.Sprintf("%s, now %s", was.Commit, f.Commit))
-		if f.Spec == was.Spec && source.IsVersion(f.Ref) {
-			p.line("  " + p.style.yellow(factText("the tag "+f.Ref+" was moved to another commit")))
+		p.fact(commitWord(f.Spec), fmt.Sprintf("%s, now %s", was.Commit, f.Commit))
+		if f.Spec == was.Spec && fixed(f.Spec) {
+			p.line("  " + p.style.yellow(factText("the tag "+f.Ref+" was moved to another "+commitWord(f.Spec))))
 		}
 	}
 	names := slices.Collect(maps.Keys(now.Files))
@@ -127,6 +127,18 @@ func (a *app) showUpdate(f *source.Fetched, h *source.Hook, was source.Locked, n
 	p.end()
 	return nil
 }
+
+// commitWord says what Commit is of a source.
+func commitWord(s source.Spec) string {
+	if s.Kind == source.KindPack {
+		return "pack"
+	}
+	return "commit"
+}
+
+// fixed reports whether the ref of a source names something that should stay: a
+// version, or any tag of a pack.
+func fixed(s source.Spec) bool { return s.Kind == source.KindPack || source.IsVersion(s.Ref) }
 
 // fileDiff prints how a file changes.
 func (p *page) fileDiff(name string, before, after map[string]source.File) {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +13,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/source"
 )
 
 // fleetProgram has the commands that reach beyond this machine: what they need
@@ -37,8 +45,7 @@ func (a *app) runFleet(cmd *cobra.Command, args []string) error {
 	}
 	if err != nil {
 		a.json = slices.Contains(args, "--json") // the flags are that program's to read
-		return &located{"no_fleet", fmt.Sprintf("'%s' needs the program %s, which is neither beside tenterhook nor on PATH", cmd.CommandPath(), fleetProgram),
-			"in a checkout of tenterhook, build it: go build -o " + shellQuote(besideUs("")) + " ./fleet/cmd/" + fleetProgram}
+		return noFleet("'" + cmd.CommandPath() + "'")
 	}
 	child := exec.CommandContext(cmd.Context(), program, append([]string{cmd.Name()}, args...)...)
 	child.Stdin, child.Stdout, child.Stderr = a.In, a.Out, a.Err
@@ -53,6 +60,77 @@ func (a *app) runFleet(cmd *cobra.Command, args []string) error {
 		return &located{"fleet_failed", fmt.Sprintf("%s: %v", program, err), "run it by itself to see why"}
 	}
 	return nil
+}
+
+// noFleet says that something needs the program of the fleet.
+func noFleet(what string) error {
+	return &located{"no_fleet", fmt.Sprintf("%s needs the program %s, which is neither beside tenterhook nor on PATH", what, fleetProgram),
+		"in a checkout of tenterhook, build it: go build -o " + shellQuote(besideUs("")) + " ./fleet/cmd/" + fleetProgram}
+}
+
+// askFleet runs a command of that program, and reads its JSON into answer.
+func askFleet(ctx context.Context, answer any, args ...string) error {
+	program, err := findFleet()
+	if err != nil {
+		return noFleet("a pack")
+	}
+	child := exec.CommandContext(ctx, program, append(args, "--json")...)
+	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
+	out, err := child.Output()
+	var failed struct{ Diagnostics []hook.Diagnostic }
+	if err != nil && json.Unmarshal(out, &failed) == nil && len(failed.Diagnostics) > 0 {
+		d := failed.Diagnostics[0]
+		return &located{d.Code, d.Message, d.Hint}
+	}
+	if err == nil {
+		err = json.Unmarshal(out, answer)
+	}
+	if err != nil {
+		return &located{"fleet_failed", fmt.Sprintf("%s: %v", program, err), "run it by itself to see why"}
+	}
+	return nil
+}
+
+// getPack brings a pack into the store, and reads its hooks that want takes.
+func (a *app) getPack(ctx context.Context, spec source.Spec, want func(string) bool) (*source.Fetched, error) {
+	ref, err := spec.Pack()
+	if err != nil {
+		return nil, err
+	}
+	var pulled struct{ Digest string }
+	if err := askFleet(ctx, &pulled, "pack", "pull", ref.String()); err != nil {
+		return nil, err
+	}
+	p, err := pack.Open(discovery.DefaultStateDir(), pulled.Digest) // that program's store
+	if err != nil {
+		return nil, err
+	}
+	return source.FromPack(spec, p, want)
+}
+
+// newestPack returns the tag that an update of a pack goes to, and the digest that
+// it names now. One that is named by its digest stays.
+func (a *app) newestPack(ctx context.Context, spec source.Spec) (tag, digest string, err error) {
+	ref, err := spec.Pack()
+	if err != nil || ref.Digest != "" {
+		return spec.Ref, ref.Digest, err
+	}
+	ref.Tag = ""
+	var listed struct {
+		Tags []struct{ Tag, Digest string }
+	}
+	if err := askFleet(ctx, &listed, "pack", "list", ref.String()); err != nil {
+		return "", "", err
+	}
+	digests := make(map[string]string)
+	for _, t := range listed.Tags {
+		digests[t.Tag] = t.Digest
+	}
+	tag = source.NewestTag(spec.Ref, slices.Sorted(maps.Keys(digests)))
+	if digests[tag] == "" {
+		return "", "", &located{"not_found", fmt.Sprintf("%s has no tag %s any more", spec.At, tag), "name another with --ref"}
+	}
+	return tag, digests[tag], nil
 }
 
 // findFleet looks beside this program, then on PATH.

@@ -23,7 +23,7 @@ func (a *app) updateCommand() *cobra.Command {
 		Use:   "update [NAME…]",
 		Short: "Replace hooks that were added by what their sources have now",
 		Long: "Without a name, all hooks that 'tenterhook add' brought. A version goes to the newest one, a\n" +
-			"branch to its last commit; a commit stays unless --ref names another. The difference is\n" +
+			"branch to its last commit; a commit or a digest stays unless --ref names another. The difference is\n" +
 			"shown first, and nothing is changed unasked. A hook that was edited is refused: --force\n" +
 			"gives the edits up. Files that you put beside a hook's own stay.",
 		Example:           "  tenterhook outdated\n  tenterhook update guard\n  tenterhook update guard --ref v2.0.0 --yes",
@@ -38,7 +38,7 @@ func (a *app) updateCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&yes, "yes", false, "update without asking")
 	flags.BoolVar(&force, "force", false, "give up local edits")
-	flags.StringVar(&ref, "ref", "", "the tag, branch or commit to go to")
+	flags.StringVar(&ref, "ref", "", "the tag, branch, commit or digest to go to")
 	return cmd
 }
 
@@ -113,9 +113,9 @@ func notAdded(name, dir string, lock source.Lock) error {
 }
 
 // target is what a hook is to be updated to.
-func target(ctx context.Context, was source.Locked, ref string) (source.Spec, error) {
+func (a *app) target(ctx context.Context, was source.Locked, ref string) (source.Spec, error) {
 	spec := was.Spec
-	if spec.Kind != source.KindGit {
+	if spec.Kind != source.KindGit && spec.Kind != source.KindPack {
 		if ref != "" {
 			return spec, &located{"bad_ref", fmt.Sprintf("%s has no tags and branches", spec), "leave --ref out"}
 		}
@@ -123,11 +123,20 @@ func target(ctx context.Context, was source.Locked, ref string) (source.Spec, er
 	}
 	var err error
 	if ref == "" {
-		spec.Ref, _, err = source.Newest(ctx, spec)
+		spec.Ref, _, err = a.newest(ctx, spec)
 		return spec, err
 	}
 	spec.Ref = ref
 	return spec, spec.Check()
+}
+
+// newest returns the ref that an update of a git repository or a pack goes to, and the
+// commit or the digest that it names.
+func (a *app) newest(ctx context.Context, spec source.Spec) (ref, commit string, err error) {
+	if spec.Kind == source.KindPack {
+		return a.newestPack(ctx, spec)
+	}
+	return source.Newest(ctx, spec)
 }
 
 // update is one run of the command.
@@ -156,7 +165,7 @@ func (u *update) fetched(ctx context.Context, spec source.Spec) (*source.Fetched
 func (u *update) one(ctx context.Context, one *updated) error {
 	was := u.lock[one.Name]
 	one.From = was.Version()
-	spec, err := target(ctx, was, u.ref)
+	spec, err := u.app.target(ctx, was, u.ref)
 	if err != nil {
 		return err
 	}
@@ -300,6 +309,7 @@ type standing struct {
 	Have     string   `json:"have"`
 	Latest   string   `json:"latest"`
 	Outdated bool     `json:"outdated"`
+	Moved    bool     `json:"moved"` // the tag of a version, or a pack's, names something else now
 	Edited   []string `json:"edited"`
 	Error    string   `json:"error,omitempty"` // why the source could not be asked
 }
@@ -330,16 +340,17 @@ func (a *app) outdated(ctx context.Context) error {
 	return nil
 }
 
-// latest asks the source of a hook. A git repository is asked for its refs alone.
+// latest asks the source of a hook. A git repository and the place of a pack are asked for what their refs name alone.
 func (a *app) latest(ctx context.Context, one *standing, was source.Locked, lock source.Lock, known map[source.Spec]*source.Fetched) error {
-	if was.Kind == source.KindGit {
-		ref, commit, err := source.Newest(ctx, was.Spec)
+	if was.Kind == source.KindGit || was.Kind == source.KindPack {
+		ref, commit, err := a.newest(ctx, was.Spec)
 		if err != nil {
 			return err
 		}
 		latest := was
 		latest.Ref, latest.Commit = ref, cmp.Or(commit, was.Commit)
 		one.Latest, one.Outdated = latest.Version(), latest.Commit != was.Commit
+		one.Moved = one.Outdated && ref == was.Ref && fixed(was.Spec)
 		return nil
 	}
 	f := known[was.Spec]
@@ -373,6 +384,9 @@ func (a *app) printOutdated(list []standing, dir string) {
 			state = style.red("unknown: ") + oneLine(one.Error)
 		case one.Outdated:
 			state = style.yellow("outdated")
+		}
+		if one.Moved {
+			state += style.red(", its tag was moved")
 		}
 		if len(one.Edited) > 0 {
 			state += style.yellow(", edited")

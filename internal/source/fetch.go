@@ -18,7 +18,7 @@ import (
 // Fetched is what a source holds now.
 type Fetched struct {
 	Spec
-	Commit string // of git
+	Commit string // of git; of a pack its digest
 	Hooks  []*Hook
 	All    []string // the names of the hooks that it has, also of those not read
 }
@@ -136,13 +136,13 @@ func Newest(ctx context.Context, s Spec) (ref, commit string, err error) {
 	case s.Ref == "":
 		return "", refs["HEAD"], nil
 	case isTag && version(s.Ref) != "":
-		newest := s.Ref
+		var tags []string
 		for _, name := range slices.Sorted(maps.Keys(refs)) {
-			tag, ok := strings.CutPrefix(name, "refs/tags/")
-			if v := version(tag); ok && v != "" && semver.Prerelease(v) == "" && prefix(tag) == prefix(s.Ref) && semver.Compare(v, version(newest)) > 0 {
-				newest = tag
+			if tag, ok := strings.CutPrefix(name, "refs/tags/"); ok {
+				tags = append(tags, tag)
 			}
 		}
+		newest := NewestTag(s.Ref, tags)
 		return newest, refs["refs/tags/"+newest], nil
 	case isTag:
 		return s.Ref, tagged, nil
@@ -150,6 +150,18 @@ func Newest(ctx context.Context, s Spec) (ref, commit string, err error) {
 		return s.Ref, refs["refs/heads/"+s.Ref], nil
 	}
 	return s.Ref, "", nil
+}
+
+// NewestTag returns the tag that an update of a tag goes to: of a version the
+// newest one that is no prerelease, else the tag itself.
+func NewestTag(tag string, tags []string) string {
+	newest := tag
+	for _, other := range tags {
+		if v := version(other); version(tag) != "" && v != "" && semver.Prerelease(v) == "" && prefix(other) == prefix(tag) && semver.Compare(v, version(newest)) > 0 {
+			newest = other
+		}
+	}
+	return newest
 }
 
 // version is the version that a tag names, as v1.2.3: of 1.2.3, v1.2.3 and

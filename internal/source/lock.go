@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
 // LockName is the lock file's name in a folder of hooks.
@@ -20,9 +22,9 @@ const lockVersion = 1
 type Locked struct {
 	Spec
 	Folder string            `json:"folder,omitempty"` // of the hook, in the source
-	Commit string            `json:"commit,omitempty"`
-	Digest string            `json:"digest"` // of the folder as it was added
-	Files  map[string]string `json:"files"`  // the digests of its files
+	Commit string            `json:"commit,omitempty"` // of git; of a pack its digest
+	Digest string            `json:"digest"`           // of the folder as it was added
+	Files  map[string]string `json:"files"`            // the digests of its files
 }
 
 // Version names what was added: the ref, with the commit of a branch, or the
@@ -30,7 +32,11 @@ type Locked struct {
 func (l Locked) Version() string {
 	short := func(text string) string { return text[:min(len(text), 12)] }
 	switch {
-	case l.Kind != KindGit:
+	case l.Kind == KindPack && pack.ValidDigest(l.Ref):
+		return short(strings.TrimPrefix(l.Ref, "sha256:"))
+	case l.Kind == KindPack && !IsVersion(l.Ref):
+		return l.Ref + " " + short(strings.TrimPrefix(l.Commit, "sha256:"))
+	case l.Kind != KindGit && l.Kind != KindPack:
 		return short(strings.TrimPrefix(l.Digest, "sha256:"))
 	case IsVersion(l.Ref):
 		return l.Ref

@@ -21,20 +21,23 @@ const (
 	KindFolder    Kind = "folder"
 	KindArchive   Kind = "archive"
 	KindGit       Kind = "git"
+	KindPack      Kind = "pack" // an OCI artifact
 )
 
 // Spec says where hooks are.
 type Spec struct {
 	Kind Kind   `json:"kind"`
-	At   string `json:"source"`         // a URL, an absolute path, or a name of the catalogue
-	Ref  string `json:"ref,omitempty"`  // of git: a tag, a branch or a commit; "" = the default branch
+	At   string `json:"source"`         // a URL, an absolute path, a name of the catalogue, or where a pack is
+	Ref  string `json:"ref,omitempty"`  // of git: a tag, a branch or a commit; "" = the default branch. Of a pack: a tag or a digest
 	Path string `json:"path,omitempty"` // the folder in it that is looked at, with slashes; "" = its root
 }
 
 // String is the spec as Parse reads it.
 func (s Spec) String() string {
 	text := s.At
-	if s.Ref != "" {
+	if ref, err := s.Pack(); s.Kind == KindPack && err == nil {
+		text = ref.String()
+	} else if s.Ref != "" {
 		text += "@" + s.Ref
 	}
 	if s.Path != "" {
@@ -53,7 +56,8 @@ var scpLike = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Parse reads what names a source: URL@REF or a path@REF of a git repository, the
-// https URL of an archive, by its ending, else the path of a folder or of an archive. within is [Spec.Path].
+// https URL of an archive, by its ending, a reference of a pack, else the path of a folder or of an archive.
+// within is [Spec.Path].
 func Parse(text, within string) (Spec, error) {
 	s := Spec{At: text, Path: within}
 	if within != "" {
@@ -64,6 +68,9 @@ func Parse(text, within string) (Spec, error) {
 	}
 	if _, err := os.Lstat(text); err == nil {
 		return s.local()
+	}
+	if p, ok, err := packSpec(text, s.Path); ok {
+		return p, err
 	}
 	if at, ref, ok := cutRef(text); ok {
 		if !validRef(ref) {
@@ -145,6 +152,8 @@ func (s Spec) local() (Spec, error) {
 	switch {
 	case s.Ref != "":
 		return s.repository()
+	case isLayout(abs):
+		return s, fmt.Errorf("%s is an OCI layout directory; write oci:PATH:TAG", abs)
 	case info.IsDir():
 		s.Kind = KindFolder
 	case info.Mode().IsRegular():
@@ -153,6 +162,12 @@ func (s Spec) local() (Spec, error) {
 		return s, fmt.Errorf("%s is neither a folder nor an archive", abs)
 	}
 	return s, nil
+}
+
+// isLayout reports whether a folder is an OCI layout directory.
+func isLayout(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "oci-layout"))
+	return err == nil
 }
 
 // repository is a git repository of this machine.
@@ -166,6 +181,12 @@ func (s Spec) repository() (Spec, error) {
 
 // Check refuses what Parse never makes: a lock file can come with a project.
 func (s Spec) Check() error {
+	if s.Kind == KindPack {
+		if s.Path == "" || checkName(s.Path) == nil {
+			_, err := s.Pack()
+			return err
+		}
+	}
 	if s.Path != "" && checkName(s.Path) != nil || s.Ref != "" && !validRef(s.Ref) {
 		return fmt.Errorf("%s is no source", s)
 	}
@@ -190,5 +211,5 @@ func validRef(ref string) bool { return refName().MatchString(ref) && !strings.C
 
 // Local reports whether the source is on this machine.
 func (s Spec) Local() bool {
-	return s.Kind == KindFolder || (s.Kind == KindArchive || s.Kind == KindGit) && filepath.IsAbs(s.At)
+	return s.Kind == KindFolder || s.Kind == KindPack && strings.HasPrefix(s.At, "oci:") || (s.Kind == KindArchive || s.Kind == KindGit) && filepath.IsAbs(s.At)
 }
