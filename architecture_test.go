@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/pack":      {},
 	"internal/pack/":     {"internal/pack"},
 	"fleet/internal/oci": {"internal/pack"},
-	"fleet/internal/cli": {"fleet/internal/oci", "internal/pack", "hook", "discovery"},
+	"fleet/internal/cli": {"fleet/internal/oci", "internal/pack", "internal/version", "hook", "discovery"},
 	"fleet/cmd/":         {"fleet/internal/cli"},
 	"internal/process":   {"internal/sandbox"},
 	"internal/resolve":   {"hook", "internal/account", "internal/sandbox"},
@@ -59,17 +59,24 @@ var mayImport = map[string][]string{
 	"internal/worker":    {"internal/process", "internal/sandbox"},
 	"internal/agents":    {"bridge", "bridge/closed", "hook", "internal/agents/", "internal/daemon/door"},
 	"internal/agents/":   {},
-	"internal/cli":       {"internal/pause", "breaker", "examples/hooks", "bridge", "internal/daemon", "internal/daemon/client", "internal/protect", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal", "internal/recording", "internal/match", "hooktest", "internal/importer", "internal/resolve", "internal/source", "internal/pack", "internal/sandbox", "internal/top"},
-	"internal/daemon":    {"breaker", "trust", "internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/account", "internal/protect", "internal/daemon/"},
+	"internal/cli":       {"internal/pause", "breaker", "examples/hooks", "bridge", "internal/daemon", "internal/daemon/client", "internal/protect", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "dialect", "manifest", "journal", "internal/recording", "internal/match", "hooktest", "internal/importer", "internal/resolve", "internal/source", "internal/pack", "internal/sandbox", "internal/top", "internal/version"},
+	"internal/daemon":    {"breaker", "trust", "internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/account", "internal/protect", "internal/version", "internal/daemon/"},
 	"internal/protect":   {"hook", "discovery", "internal/match"},
 	"internal/account":   {},
 	"internal/daemon/":   {"bridge/closed"},
-	"cmd/":               {"internal/cli", "internal/daemon/client"},
+	"cmd/":               {"internal/cli", "internal/daemon/client", "internal/version/linked"},
 	"examples/hooks":     {"hook", "manifest"},
 	"examples/":          {"", "hook", "registry", "plugins/"},
 	"hooktest":           {"hook", "registry", "testdata/"},
 	"testdata/":          {"testdata/"},
 	"":                   {"registry", "hook", "handler/", "plugins"},
+
+	// what a program says of itself, and what a release generates of it
+	"internal/version":        {"internal/version/linked"},
+	"internal/version/linked": {},
+	"internal/manual":         {},
+	"internal/manual/":        {"internal/manual", "internal/cli"},
+	"fleet/internal/manual":   {"internal/manual", "fleet/internal/cli"},
 }
 
 type listedPackage struct {
@@ -189,7 +196,7 @@ func TestTheBridgeIsSmallAndOfTheStandardLibrary(t *testing.T) {
 		}
 	}
 	program := filepath.Join(t.TempDir(), "tenterhook-bridge")
-	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "./cmd/tenterhook-bridge").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w -X "+module+"/internal/version/linked.version=v1.2.3", "-o", program, "./cmd/tenterhook-bridge").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	info, err := os.Stat(program)
@@ -198,6 +205,9 @@ func TestTheBridgeIsSmallAndOfTheStandardLibrary(t *testing.T) {
 	}
 	if info.Size() > 3<<20 {
 		t.Errorf("tenterhook-bridge has %d bytes, want at most 3 MiB", info.Size())
+	}
+	if out, err := exec.Command(program, "--version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "tenterhook-bridge v1.2.3 (commit unknown, go1.") {
+		t.Errorf("--version: %v: %s", err, out)
 	}
 }
 

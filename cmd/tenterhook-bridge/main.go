@@ -6,6 +6,14 @@ import (
 	"os"
 
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/version/linked"
 )
 
-func main() { client.Main(os.Args[1:]) }
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		version, commit := linked.Version()
+		_, _ = os.Stdout.WriteString(linked.Line("tenterhook-bridge", version, commit) + "\n")
+		return
+	}
+	client.Main(os.Args[1:])
+}

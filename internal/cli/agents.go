@@ -144,8 +144,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Long: "Finds what silently disarms hooks: entries that are gone or changed, programs that moved,\n" +
 			"switches in the project and the user's settings, trust that ended, untested versions of the\n" +
 			"client. --live runs the real client on a model on loopback, whose one call a canary must deny.",
-		Example:           "  tenterhook agents verify\n  tenterhook agents verify codex --live --json",
-		ValidArgsFunction: completeAgents,
+		Example: "  tenterhook agents verify\n  tenterhook agents verify codex --live --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.verifyAgents(cmd, args, live)
 		},

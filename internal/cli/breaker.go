@@ -37,9 +37,8 @@ func (a *app) breakerResetCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "reset ID…", Short: "Close the breakers of a hook, so that it is asked again at once",
-		Long:              "Closes them for every agent and project of this user. Agents cannot run this command.",
-		Example:           "  tenterhook breaker reset user/guard\n  tenterhook breaker reset --all",
-		ValidArgsFunction: a.completeHooks(everyHook),
+		Long:    "Closes them for every agent and project of this user. Agents cannot run this command.",
+		Example: "  tenterhook breaker reset user/guard\n  tenterhook breaker reset --all",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if all == (len(ids) > 0) {
 				return &located{"usage", "which hook?", "give its ID, or --all; 'tenterhook breaker list' lists them"}

@@ -44,7 +44,6 @@ func (a *app) testCommand() *cobra.Command {
 			"--record makes a case of a run that 'tenterhook log' shows.",
 		Example: "  tenterhook test\n  tenterhook test user/guard --update\n  tenterhook test ./examples/hooks --junit report.xml\n" +
 			"  tenterhook test --record dn3ga4f0 user/guard",
-		ValidArgsFunction: a.completeHooks(everyHook),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.record != "" {
 				return a.recordCase(cmd.Context(), f, args)

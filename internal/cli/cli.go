@@ -77,6 +77,12 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	return a.code
 }
 
+// Command returns the command tree, from which man pages and completions are
+// generated.
+func Command() *cobra.Command {
+	return (&app{Streams: Streams{strings.NewReader(""), io.Discard, io.Discard}}).root()
+}
+
 func (a *app) root() *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
@@ -104,7 +110,7 @@ func (a *app) root() *cobra.Command {
 		return fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())
 	})
 	flags := root.PersistentFlags()
-	flags.StringArrayVar(&a.opts.Dirs, "dir", nil, "a folder of <name>/HOOK.md to load as well (repeatable)")
+	flags.StringArrayVar(&a.opts.Dirs, "dir", nil, "a folder of NAME/HOOK.md to load too (repeatable)")
 	flags.StringVar(&a.opts.Workspace, "workspace", ".", "a directory of the project, whose root is found from there")
 	flags.StringArrayVar(&a.opts.Approvals, "approvals", nil, "a file of approvals, made by 'trust --export' (repeatable)")
 	flags.StringSliceVar(&a.opts.Compat, "compat", nil, "read these products' files as well: claude, caliban, codex, …, or all")
@@ -125,6 +131,7 @@ func (a *app) root() *cobra.Command {
 			c.Args, c.RunE, c.Run = cobra.ArbitraryArgs, needSubcommand, nil
 		}
 	}
+	a.addCompletions(root)
 	sayUsage(root)
 	return root
 }
@@ -158,6 +165,13 @@ func subcommands(cmd *cobra.Command) []string {
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND…]", Short: "Print the help of a command", Example: "  tenterhook help run",
+		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			cmd, _, err := root.Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return beginning(commandNames(cmd), prefix, nil), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {

@@ -18,9 +18,8 @@ func (a *app) disableCommand() *cobra.Command {
 		Short: "Switch a hook off, for a time or until it is enabled",
 		Long: "The hook is skipped in every agent of this user, and list, why and run say so. Hooks of\n" +
 			"other projects that have its ID run on. It comes back by itself after --for, or with 'tenterhook enable'. A managed hook cannot be disabled.",
-		Example:           "  tenterhook disable user/guard --for 1h --reason 'moving the build folder'\n  tenterhook disable user/guard",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeHooks(everyHook),
+		Example: "  tenterhook disable user/guard --for 1h --reason 'moving the build folder'\n  tenterhook disable user/guard",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("for") && length <= 0 {
 				return &located{code: "usage", message: fmt.Sprintf("--for: expected a time such as 30m or 2h, got %s", length)}
@@ -107,9 +106,8 @@ func (a *app) enableCommand() *cobra.Command {
 		Short: "Switch a disabled hook on again",
 		Long: "Ends what 'tenterhook disable' began. A hook that its own file or the settings switch off stays off.\n" +
 			"A project's hook is switched on in that project, and where no such hook is loaded in all of them.",
-		Example:           "  tenterhook enable user/guard",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeHooks(everyHook),
+		Example: "  tenterhook enable user/guard",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source := ""
 			if h, err := a.loaded(cmd, args[0]); err == nil { // else of wherever it was

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -27,10 +24,9 @@ type listedEvent struct {
 
 func (a *app) eventsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "events [EVENT…]",
-		Short:             "Show the events: what a matcher tests, what a block does",
-		Example:           "  tenterhook events\n  tenterhook events PreToolUse --json",
-		ValidArgsFunction: completeEvents,
+		Use:     "events [EVENT…]",
+		Short:   "Show the events: what a matcher tests, what a block does",
+		Example: "  tenterhook events\n  tenterhook events PreToolUse --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			var rows []hook.EventInfo
 			for _, arg := range args {
@@ -107,14 +103,4 @@ func unknownEvent(name string) error {
 		e.hint = "did you mean " + string(near) + "?"
 	}
 	return e
-}
-
-func completeEvents(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, info := range hook.Events() {
-		if strings.HasPrefix(string(info.Event), prefix) && !slices.Contains(args, string(info.Event)) {
-			names = append(names, string(info.Event)+"\t"+info.Doc)
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,8 +35,29 @@ func (a *app) packCommand() *cobra.Command {
 			"packs = [\"REF@sha256:…\"] let the hooks of a digest run.",
 		Example:            "  tenterhook pack push ./hooks registry.example.com/team/guards:v1\n  tenterhook pack pull registry.example.com/team/guards:v1\n  tenterhook pack --help",
 		DisableFlagParsing: true,
+		ValidArgsFunction:  completePack,
 		RunE:               func(cmd *cobra.Command, args []string) error { return a.runFleet(cmd, args) },
 	}
+}
+
+// completePack asks the program itself.
+func completePack(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	program, err := findFleet()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	asked := append([]string{cobra.ShellCompRequestCmd, cmd.Name()}, append(args, prefix)...)
+	out, err := exec.CommandContext(cmd.Context(), program, asked...).Output()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	words := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
+	last := len(words) - 1
+	directive, err := strconv.Atoi(strings.TrimPrefix(words[last], ":"))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return words[:last], cobra.ShellCompDirective(directive)
 }
 
 // runFleet hands a command over, and ends with its exit code.

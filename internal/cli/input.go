@@ -30,7 +30,6 @@ func (a *app) eventCommand(cmd *cobra.Command, ask func(context.Context, *regist
 	var event eventFlags
 	event.register(cmd)
 	cmd.Args = cobra.MaximumNArgs(1)
-	cmd.ValidArgsFunction = completeEvents
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		in, err := event.read(cmd, args, a.In)
 		if err != nil {

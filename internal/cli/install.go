@@ -52,8 +52,7 @@ func (a *app) installCommand() *cobra.Command {
 			"on this machine is meant. What would change is shown first; --yes answers where there is\n" +
 			"no terminal to ask. Shared files are edited in place: only bytes are added, and\n" +
 			"'tenterhook uninstall' gives the file back as it was.",
-		Example:           "  tenterhook install claude --dry-run\n  tenterhook install\n  tenterhook install codex --project\n  tenterhook install claude --transport http",
-		ValidArgsFunction: completeAgents,
+		Example: "  tenterhook install claude --dry-run\n  tenterhook install\n  tenterhook install codex --project\n  tenterhook install claude --transport http",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeAgents(cmd.Context(), args, f, false)
 		},
@@ -72,8 +71,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Long: "Gives the files back as they were before 'tenterhook install'. If something else changed a\n" +
 			"file since, the entries of tenterhook alone are removed. Without a name, every agent that\n" +
 			"tenterhook is installed into is meant.",
-		Example:           "  tenterhook uninstall claude\n  tenterhook uninstall --dry-run",
-		ValidArgsFunction: completeAgents,
+		Example: "  tenterhook uninstall claude\n  tenterhook uninstall --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeAgents(cmd.Context(), args, f, true)
 		},
@@ -99,14 +97,6 @@ func (f *installFlags) scope() agents.Scope {
 		return agents.Managed
 	}
 	return agents.User
-}
-
-func completeAgents(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, a := range bridge.Agents() {
-		names = append(names, a.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // agentEnv is where the agents of this user are.
@@ -140,8 +130,7 @@ func agentsNamed(args []string, otherwise func() []*bridge.Agent) ([]*bridge.Age
 	for _, name := range args {
 		agent, ok := bridge.Lookup(name)
 		if !ok {
-			names, _ := completeAgents(nil, nil, "")
-			return nil, &located{"unknown_agent", fmt.Sprintf("unknown agent %q", name), "known are " + strings.Join(names, ", ")}
+			return nil, &located{"unknown_agent", fmt.Sprintf("unknown agent %q", name), "known are " + strings.Join(agentNames(), ", ")}
 		}
 		if !slices.Contains(list, agent) {
 			list = append(list, agent)

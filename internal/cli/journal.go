@@ -146,7 +146,6 @@ func (a *app) logCommand() *cobra.Command {
 	flags.BoolVar(&f.failed, "failed", false, "only failures")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for new results and show them as they come")
 	flags.IntVarP(&f.limit, "limit", "n", 50, "how many results, at most")
-	_ = cmd.RegisterFlagCompletionFunc("event", completeEvents)
 	return cmd
 }
 

@@ -84,7 +84,6 @@ func (a *app) newCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.lang, "lang", "sh", "the script's language: "+strings.Join(languageNames, ", "))
 	cmd.Flags().BoolVar(&f.rule, "rule", false, "make a rule: a decision that needs no program")
 	cmd.Flags().BoolVar(&f.plugin, "plugin", false, "make a plugin in Go: hooks in a program that stays up")
-	_ = cmd.RegisterFlagCompletionFunc("event", completeEvents)
 	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(languageNames, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -34,8 +34,6 @@ func (a *app) pluginCommand() *cobra.Command {
 			"the sha256 of its file into the lock file. Other bytes do not run from then on.",
 		Example: "  tenterhook plugin lock guards",
 		RunE:    a.lockPlugins,
-
-		ValidArgsFunction: a.completePackages,
 	})
 	return cmd
 }

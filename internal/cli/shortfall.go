@@ -18,7 +18,6 @@ type shortfall struct {
 
 func registerAgent(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "agent", "", "also say what this agent cannot enforce of each hook")
-	_ = cmd.RegisterFlagCompletionFunc("agent", completeAgents) // the flag is there
 }
 
 // agentFlag finds the agent of --agent, nil without the flag.

@@ -76,7 +76,9 @@ func (a *app) trustCommand() *cobra.Command {
 	flags.BoolVar(&f.unbound, "unbound", false, "approve one hook although what its command runs may change later")
 	flags.StringVar(&f.export, "export", "", "write the approvals to a file, for --approvals on another machine")
 	_ = cmd.MarkFlagFilename("export", "json")
-	cmd.ValidArgsFunction = a.completeHooks(needingApproval)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return beginning(a.hookWords(needingApproval)(cmd.Context(), prefix), prefix, args), cobra.ShellCompDirectiveNoFileComp
+	}
 	return cmd
 }
 

@@ -10,12 +10,13 @@ import (
 
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/version"
 )
 
 // status answers 'tenterhook daemon status'.
 func (s *server) status() Status {
 	program, _ := os.Executable()
-	st := Status{PID: os.Getpid(), Version: Version(), Program: program, Socket: s.place.Socket, Started: s.began,
+	st := Status{PID: os.Getpid(), Version: version.This().String(), Program: program, Socket: s.place.Socket, Started: s.began,
 		Calls: s.calls.Load(), UnderWay: s.deciding.Load(), Waiting: s.queued.Load(), Sessions: s.decider.sessions.count(),
 		Workspaces: s.decider.registries.workspaces(), RSS: residentSize(),
 		Breakers: s.decider.registries.breakers(), Dropped: s.decider.recorders.dropped()}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/version"
 )
 
 const (
@@ -106,7 +107,7 @@ func Run(ctx context.Context, opts Options) error {
 	s.idle = time.AfterFunc(opts.Idle, s.idleEnd)
 	s.tidy = time.AfterFunc(tidyAfter, tidy)
 	defer context.AfterFunc(ctx, func() { s.drain("it was told to end") })()
-	s.log.Info("daemon started", "pid", os.Getpid(), "socket", s.place.Socket, "version", Version())
+	s.log.Info("daemon started", "pid", os.Getpid(), "socket", s.place.Socket, "version", version.This().String())
 	if opts.Ready != nil {
 		opts.Ready(s.status())
 	}

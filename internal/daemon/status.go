@@ -2,8 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/tenterhook/tenterhook/bridge/closed"
@@ -44,21 +42,6 @@ type HeldError struct{ PID int }
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("a daemon runs already (pid %d); 'tenterhook daemon stop' ends it", e.PID)
-}
-
-// Version is that of this program, for people.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	version := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			version += " " + s.Value[:12]
-		}
-	}
-	return strings.TrimSpace(version)
 }
 
 // Undecided is the answer of the event's failure policy.

@@ -17,12 +17,14 @@ import (
 
 	"github.com/tenterhook/tenterhook/fleet/internal/oci"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/version"
 )
 
 // app is one invocation.
 type app struct {
 	out, err io.Writer
 	json     bool
+	version  bool // --version
 	timeout  time.Duration
 }
 
@@ -46,18 +48,32 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 // errUsage is that a command is missing or unknown.
 var errUsage = errors.New("usage")
 
+// Command returns the command tree, from which man pages are generated.
+func Command() *cobra.Command { return (&app{out: io.Discard, err: io.Discard}).root() }
+
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "tenterhook", Short: "The commands of tenterhook that reach beyond this machine",
 		Example:      "  tenterhook pack push ./hooks registry.example.com/team/guards:v1",
 		SilenceUsage: true, SilenceErrors: true,
-		Args: cobra.ArbitraryArgs, RunE: needCommand,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !a.version {
+				return needCommand(cmd, args)
+			}
+			if a.json {
+				return a.printJSON(version.This())
+			}
+			_, err := fmt.Fprintln(a.out, version.This().Line("tenterhook-fleet"))
+			return err
+		},
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())
 	})
+	root.Flags().BoolVar(&a.version, "version", false, "print the version, the commit and the version of Go")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON for scripts")
 	root.AddCommand(a.packCommand())
 	root.InitDefaultCompletionCmd()

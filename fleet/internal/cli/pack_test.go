@@ -380,3 +380,12 @@ func TestEachCommandHasAnExample(t *testing.T) {
 		}
 	}
 }
+
+func TestTheVersionIsForPeopleAndForScripts(t *testing.T) {
+	if code, out, errs := call(t, "--version"); code != 0 || !strings.HasPrefix(out, "tenterhook-fleet ") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if says(t, "--version")["version"] == "" {
+		t.Error("--json has no version")
+	}
+}

@@ -1,4 +1,4 @@
-package cli
+package version
 
 import (
 	"runtime"
@@ -27,8 +27,8 @@ func TestVersionIsTheLinkersOrTheToolchains(t *testing.T) {
 		{setting("vcs.revision", "0123456789abcdef", "vcs.modified", "true"), "", "", "v1.2.3", "0123456789ab+dirty"},
 		{setting("vcs.revision", "0123456789abcdef", "vcs.modified", "true"), "v9", "feed", "v9", "feed"},
 	} {
-		want := build{tc.wantVersion, tc.wantCommit, runtime.Version()}
-		if got := buildOf(tc.info, tc.version, tc.commit); got != want {
+		want := Build{tc.wantVersion, tc.wantCommit, runtime.Version()}
+		if got := of(tc.info, tc.version, tc.commit); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
