@@ -52,6 +52,16 @@ func namedPacks(configs []*configFile) (named []namedPack) {
 	return named
 }
 
+// Packs returns the references of the packs that are in force, as what names them has
+// them. Those of text that is no reference are among them.
+func (r *Registry) Packs() []string {
+	var refs []string
+	for _, n := range namedPacks(r.snap.Load().generation.configs) {
+		refs = append(refs, n.text)
+	}
+	return refs
+}
+
 // loadPacks loads the hooks of the packs that the settings name, from the store.
 // Whatever is wrong with a pack, hooks stand for it, so that nobody takes it for
 // one that has no objection.

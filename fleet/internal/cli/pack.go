@@ -29,7 +29,7 @@ func (a *app) packCommand() *cobra.Command {
 		Args:    cobra.ArbitraryArgs, RunE: needCommand,
 	}
 	cmd.PersistentFlags().DurationVar(&a.timeout, "timeout", 10*time.Minute, "how long all of it may take")
-	cmd.AddCommand(a.pushCommand(), a.pullCommand(), a.verifyCommand(), a.listCommand())
+	cmd.AddCommand(a.pushCommand(), a.pullCommand(), a.verifyCommand(), a.listCommand(), a.pruneCommand())
 	return cmd
 }
 

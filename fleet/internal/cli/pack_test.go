@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -87,11 +88,11 @@ func inMemory(t *testing.T) string {
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// docker is Debian's docker-registry, "" = it is not installed.
+// docker is Debian's docker-registry. A test skips where it is not installed.
 func docker(t *testing.T) string {
 	program, err := exec.LookPath("docker-registry")
 	if err != nil {
-		return ""
+		t.Skip("docker-registry is not on PATH: a real registry is not tried")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -120,53 +121,43 @@ func docker(t *testing.T) string {
 }
 
 func TestAPackHasOneDigestEverywhere(t *testing.T) {
-	state := home(t)
-	places := map[string]string{
-		"layout":   "oci:" + filepath.Join(t.TempDir(), "guards") + ":v1",
-		"memory":   inMemory(t) + "/team/guards:v1",
-		"verified": "",
-	}
-	if host := docker(t); host != "" {
-		places["docker-registry"] = host + "/team/guards:v1"
-	} else {
-		t.Log("docker-registry is not installed: not tried")
-	}
-	digests := make(map[string]bool)
-	for name, place := range places {
-		dir := hooks(t) // each is another folder, of other times
-		if place == "" {
-			digests[says(t, "pack", "verify", dir)["digest"].(string)] = true
-			continue
-		}
-		pushed := says(t, "pack", "push", dir, place)
-		pulled := says(t, "pack", "pull", place)
-		verified := says(t, "pack", "verify", place)
-		listed := says(t, "pack", "list", place)
-		for what, said := range map[string]map[string]any{"push": pushed, "pull": pulled, "verify": verified, "list": listed} {
-			digests[said["digest"].(string)] = true
-			if said["reference"] != pushed["reference"] {
-				t.Errorf("%s: %s says %v, push %v", name, what, said["reference"], pushed["reference"])
+	want := ""
+	for name, place := range map[string]func(t *testing.T) string{
+		"layout":   func(t *testing.T) string { return "oci:" + filepath.Join(t.TempDir(), "guards") },
+		"memory":   func(t *testing.T) string { return inMemory(t) + "/team/guards" },
+		"docker's": func(t *testing.T) string { return docker(t) + "/team/guards" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			state, place := home(t), place(t)+":v1"
+			dir := hooks(t) // each is another folder, of other times
+			pushed := says(t, "pack", "push", dir, place)
+			pulled := says(t, "pack", "pull", place)
+			verified := says(t, "pack", "verify", place)
+			listed := says(t, "pack", "list", place)
+			for what, said := range map[string]map[string]any{"push": pushed, "pull": pulled, "verify": verified, "list": listed, "verify of the folder": says(t, "pack", "verify", dir)} {
+				if digest := said["digest"].(string); want == "" {
+					want = digest
+				} else if digest != want {
+					t.Errorf("%s says the digest %s, want %s", what, digest, want)
+				}
+				if what != "verify of the folder" && said["reference"] != pushed["reference"] {
+					t.Errorf("%s says %v, push %v", what, said["reference"], pushed["reference"])
+				}
 			}
-		}
-		if verified["stored"] != "intact" {
-			t.Errorf("%s: the store's copy is %v", name, verified["stored"])
-		}
-		if n := len(listed["files"].([]any)); n != 6 {
-			t.Errorf("%s: list shows %d files", name, n)
-		}
-		got, err := os.ReadFile(filepath.Join(pulled["folder"].(string), "files", "guard", "run.sh"))
-		if err != nil || string(got) != "#!/bin/sh\nexit 2\n" || !strings.HasPrefix(pulled["folder"].(string), state) {
-			t.Errorf("%s: %q, %v in %v", name, got, err, pulled["folder"])
-		}
-		if info, err := os.Stat(filepath.Join(pulled["folder"].(string), "files", "guard", "run.sh")); err != nil || info.Mode()&0o100 == 0 {
-			t.Errorf("%s: run.sh cannot be executed: %v", name, err)
-		}
-		if err := os.RemoveAll(state); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(digests) != 1 {
-		t.Errorf("digests %v, want one", digests)
+			if verified["stored"] != "intact" {
+				t.Errorf("the store's copy is %v", verified["stored"])
+			}
+			if n := len(listed["files"].([]any)); n != 6 {
+				t.Errorf("list shows %d files", n)
+			}
+			got, err := os.ReadFile(filepath.Join(pulled["folder"].(string), "files", "guard", "run.sh"))
+			if err != nil || string(got) != "#!/bin/sh\nexit 2\n" || !strings.HasPrefix(pulled["folder"].(string), state) {
+				t.Errorf("%q, %v in %v", got, err, pulled["folder"])
+			}
+			if info, err := os.Stat(filepath.Join(pulled["folder"].(string), "files", "guard", "run.sh")); err != nil || info.Mode()&0o100 == 0 {
+				t.Errorf("run.sh cannot be executed: %v", err)
+			}
+		})
 	}
 }
 
@@ -328,6 +319,7 @@ func TestFoldersThatCannotBePacksAreRefused(t *testing.T) {
 		"no such file":            filepath.Join(t.TempDir(), "none"),
 		"is there twice":          folder(t, map[string]string{"a/HOOK.md": guard, "a/hook.md": ""}),
 		"device on Windows":       folder(t, map[string]string{"a/HOOK.md": guard, "a/aux.txt": ""}),
+		"do not run from packs":   folder(t, map[string]string{"a/HOOK.md": "+++\nevent = \"PreToolUse\"\ntype = \"plugin\"\nhook = \"x\"\n+++\n"}),
 		"not allowed":             folder(t, map[string]string{"a/HOOK.md": guard, "a/x:y": ""}),
 	} {
 		for _, args := range [][]string{{"pack", "verify", dir}, {"pack", "push", dir, filepath.Join(t.TempDir(), "l")}} {
@@ -387,5 +379,74 @@ func TestTheVersionIsForPeopleAndForScripts(t *testing.T) {
 	}
 	if says(t, "--version")["version"] == "" {
 		t.Error("--json has no version")
+	}
+}
+
+func TestPruneRemovesWhatNoSettingsName(t *testing.T) {
+	state := home(t)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(filepath.Dir(state), "config"))
+	layout := "oci:" + filepath.Join(t.TempDir(), "g")
+	push := func(files map[string]string) (ref, folderOf string) {
+		ref = says(t, "pack", "push", folder(t, files), layout+":v1")["reference"].(string)
+		return ref, says(t, "pack", "pull", ref)["folder"].(string)
+	}
+	used, usedIn := push(map[string]string{"a/HOOK.md": guard})
+	dirs, dirsIn := push(map[string]string{"b/HOOK.md": guard})
+	_, oldIn := push(map[string]string{"c/HOOK.md": guard})
+	settings := filepath.Join(filepath.Dir(state), "config", "tenterhook", "settings.toml")
+	other := folder(t, map[string]string{"settings.toml": fmt.Sprintf("packs = [%q]\n", dirs)})
+	if err := os.MkdirAll(filepath.Dir(settings), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := func(folder string) bool { _, err := os.Stat(folder); return err == nil }
+	if err := os.Mkdir(filepath.Join(state, "packs", ".new-killed"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+
+	write("packs = 3\n")
+	if code, _, errs := call(t, "pack", "prune", "--yes"); code != 1 || !strings.Contains(errs, "settings.toml") || !there(oldIn) {
+		t.Errorf("with broken settings: exit code %d, %s", code, errs)
+	}
+	write(fmt.Sprintf("packs = [%q]\n", used))
+	if said := says(t, "pack", "prune", "--dir", other); len(said["packs"].([]any)) != 1 || said["removed"] != false || !there(oldIn) {
+		t.Errorf("without --yes: %v", said)
+	}
+	if said := says(t, "pack", "prune", "--dir", other, "--yes"); len(said["packs"].([]any)) != 1 || said["removed"] != true {
+		t.Errorf("with --yes: %v", said)
+	}
+	if !there(usedIn) || !there(dirsIn) || there(oldIn) || there(filepath.Join(state, "packs", ".new-killed")) {
+		t.Errorf("named by the user: %v, by --dir: %v, by none: %v", there(usedIn), there(dirsIn), there(oldIn))
+	}
+}
+
+func TestAPullRemovesWhatAKilledOneLeft(t *testing.T) {
+	state := home(t)
+	layout := "oci:" + filepath.Join(t.TempDir(), "g") + ":v1"
+	says(t, "pack", "push", hooks(t), layout)
+	left := filepath.Join(state, "packs", ".new-killed")
+	if err := os.MkdirAll(filepath.Join(left, "files"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	busy := flock.New(filepath.Join(state, "packs.lock"))
+	if _, err := busy.TryRLock(); err != nil { // another pull is under way
+		t.Fatal(err)
+	}
+	says(t, "pack", "pull", layout)
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("what another process may be pulling is gone: %v", err)
+	}
+	if err := busy.Close(); err != nil {
+		t.Fatal(err)
+	}
+	says(t, "pack", "push", folder(t, map[string]string{"a/HOOK.md": guard}), layout)
+	says(t, "pack", "pull", layout)
+	if _, err := os.Stat(left); err == nil {
+		t.Error("what a killed pull left is still there")
 	}
 }

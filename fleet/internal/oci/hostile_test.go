@@ -203,7 +203,10 @@ var hostile = map[string]func(*crafted){
 	"a digest of a file that is none":  func(c *crafted) { c.files[0].SHA256 = "../../x" },
 	"files out of order":               func(c *crafted) { slices.Reverse(c.files) },
 	"no files":                         func(c *crafted) { c.files = nil },
-	"no hooks":                         func(c *crafted) { c.files = nil; named("x")(c) },
+	"a plugin": func(c *crafted) {
+		c.file("guard2/HOOK.md", "+++\nevent = \"PreToolUse\"\ntype = \"plugin\"\nhook = \"x\"\n+++\n")
+	},
+	"no hooks": func(c *crafted) { c.files = nil; named("x")(c) },
 	"a config with more keys": func(c *crafted) {
 		c.config = func(b []byte) []byte { return bytes.Replace(b, []byte("{"), []byte(`{"run":"x",`), 1) }
 	},
@@ -306,7 +309,7 @@ func TestHostilePacksAreRefused(t *testing.T) {
 			t.Log(err)
 			var left []string
 			_ = filepath.WalkDir(outside, func(path string, d os.DirEntry, err error) error {
-				if err == nil && !d.IsDir() {
+				if err == nil && !d.IsDir() && d.Name() != "packs.lock" {
 					left = append(left, path)
 				}
 				return nil

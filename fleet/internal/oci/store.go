@@ -5,6 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/tenterhook/tenterhook/internal/pack"
 )
@@ -32,10 +36,12 @@ func (r *Remote) Pull(ctx context.Context, stateDir string, told Progress) (fold
 		return folder, nil
 	}
 	store := pack.StoreDir(stateDir)
-	if err := os.MkdirAll(store, 0o700); err != nil {
+	done, err := share(ctx, store)
+	if err != nil {
 		return "", err
 	}
-	made, err := os.MkdirTemp(store, ".new-*")
+	defer done()
+	made, err := os.MkdirTemp(store, halfPulled+"*")
 	if err != nil {
 		return "", err
 	}
@@ -74,4 +80,77 @@ func (r *Remote) fill(ctx context.Context, folder string, told Progress) error {
 	}
 	return errors.Join(os.WriteFile(filepath.Join(folder, pack.ManifestFile), r.manifest, 0o600),
 		os.WriteFile(filepath.Join(folder, pack.ConfigFile), r.config, 0o600))
+}
+
+// halfPulled begins the names of folders in the store that are no packs yet, or no
+// longer.
+const halfPulled = ".new-"
+
+// storeLock is held by whoever pulls, and alone by whoever removes.
+func storeLock(store string) *flock.Flock {
+	return flock.New(store+".lock", flock.SetPermissions(0o600))
+}
+
+// share keeps others from removing what is being pulled. Where nobody else pulls,
+// what is half pulled was left behind by a process that was killed, and goes.
+func share(ctx context.Context, store string) (done func(), err error) {
+	if err := os.MkdirAll(store, 0o700); err != nil {
+		return nil, err
+	}
+	lock := storeLock(store)
+	if alone, err := lock.TryLock(); err == nil && alone {
+		sweep(store)
+		if err := lock.Unlock(); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := lock.TryRLockContext(ctx, 20*time.Millisecond); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// sweep removes what is half pulled. The caller holds the store's lock alone.
+func sweep(store string) {
+	entries, _ := os.ReadDir(store)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), halfPulled) {
+			_ = os.RemoveAll(filepath.Join(store, e.Name()))
+		}
+	}
+}
+
+// Prune removes the packs of a store whose digests are not among those to keep, and
+// what killed processes left there. It returns the digests, in order. A dry run
+// removes nothing. It waits for pulls of others until ctx ends.
+func Prune(ctx context.Context, stateDir string, keep map[string]bool, dry bool) (gone []string, err error) {
+	store := pack.StoreDir(stateDir)
+	entries, err := os.ReadDir(store)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if !dry {
+		lock := storeLock(store)
+		if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+		defer lock.Close()
+		defer sweep(store)
+	}
+	for _, e := range entries {
+		digest := strings.Replace(e.Name(), "-", ":", 1)
+		if !pack.ValidDigest(digest) || keep[digest] {
+			continue
+		}
+		if !dry { // renamed first, so that nobody sees a pack with half of its files
+			aside := filepath.Join(store, halfPulled+e.Name())
+			if err := os.Rename(filepath.Join(store, e.Name()), aside); err != nil {
+				return gone, err
+			}
+		}
+		gone = append(gone, digest)
+	}
+	return gone, nil
 }

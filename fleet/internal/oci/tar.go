@@ -15,7 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/manifest"
 )
 
 // Artifact is a folder of hooks as a pack.
@@ -102,6 +104,11 @@ func assemble(files []pack.File, contents map[string][]byte) (*Artifact, error) 
 	if len(hooks) == 0 {
 		return nil, errors.New("it holds no hooks; name a folder with <name>/HOOK.md or hooks/<name>/HOOK.md in it")
 	}
+	for _, name := range hooks {
+		if err := checkKind(name, contents[name]); err != nil {
+			return nil, err
+		}
+	}
 	var layer bytes.Buffer
 	tw := tar.NewWriter(&layer)
 	for _, f := range files {
@@ -121,6 +128,19 @@ func assemble(files []pack.File, contents map[string][]byte) (*Artifact, error) 
 	return a, nil
 }
 
+// checkKind fails for the manifest of a plugin's hook. A lock file of this machine
+// approves a plugin's executable, and a pack's digest approves its files: neither
+// could vouch for a process that serves hooks of both.
+func checkKind(name string, data []byte) error {
+	declared, _ := manifest.Parse(manifest.Source{Scope: hook.ScopePlugin, Folder: path.Base(path.Dir(name))}, data)
+	for _, h := range declared {
+		if h.Kind == hook.KindPlugin {
+			return fmt.Errorf(`%s has type = "plugin", and plugins do not run from packs; install the plugin's package with 'tenterhook plugin lock', or make the hook a command`, name)
+		}
+	}
+	return nil
+}
+
 // header is a file's in the layer: no time, no owner, and of the mode whether it
 // can be executed.
 func header(f pack.File) *tar.Header {
@@ -135,7 +155,7 @@ func header(f pack.File) *tar.Header {
 // it of the config's next file is refused before a byte of it is written. A nil
 // root checks alone.
 func extract(layer io.Reader, c *pack.Config, root *os.Root) error {
-	tr := tar.NewReader(layer)
+	tr, hooks := tar.NewReader(layer), c.Hooks()
 	for _, f := range c.Files {
 		h, err := tr.Next()
 		if err == io.EOF {
@@ -147,7 +167,15 @@ func extract(layer io.Reader, c *pack.Config, root *os.Root) error {
 		if err := expected(h, f); err != nil {
 			return err
 		}
-		if err := writeFile(root, f, tr); err != nil {
+		var text bytes.Buffer
+		content := io.Reader(tr)
+		if slices.Contains(hooks, f.Name) {
+			content = io.TeeReader(tr, &text)
+		}
+		if err := writeFile(root, f, content); err != nil {
+			return err
+		}
+		if err := checkKind(f.Name, text.Bytes()); slices.Contains(hooks, f.Name) && err != nil {
 			return err
 		}
 	}
