@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,6 +31,7 @@ type Entry struct {
 	Cwd       string          `json:"cwd,omitempty"`
 	Event     hook.Event      `json:"event"`
 	Tool      string          `json:"tool,omitempty"`
+	Trace     string          `json:"trace,omitempty"` // traceparent of the agent's span, as W3C Trace Context has it
 	Verdict   hook.Verdict    `json:"verdict"`
 	Reason    string          `json:"reason,omitempty"`
 	Error     string          `json:"error,omitempty"` // why nothing was decided
@@ -80,7 +82,7 @@ type output struct {
 func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
 	text := func(s string) string { return clip(mask(s)) }
 	e := Entry{Run: r.Run, Time: r.Time.UTC(), Session: text(r.Base.SessionID), Workspace: text(r.Workspace), Cwd: text(r.Base.Cwd),
-		Agent: text(r.Base.Agent), Event: hook.Event(text(string(r.Event))), Tool: text(r.Tool), ElapsedMS: milliseconds(r.Elapsed)}
+		Agent: text(r.Base.Agent), Event: hook.Event(text(string(r.Event))), Tool: text(r.Tool), Trace: traceOf(&r), ElapsedMS: milliseconds(r.Elapsed)}
 	if r.Err != nil {
 		e.Error = text(r.Err.Error())
 	}
@@ -101,6 +103,34 @@ func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
 		e.Payload, e.Omitted = payloadOf(r.Payload, mask, maxPayload)
 	}
 	return e
+}
+
+// traceOf returns the traceparent that the agent gave with an event, in its payload
+// or in its environment; "" = none that is valid.
+func traceOf(r *hook.Record) string {
+	var given struct{ Traceparent string }
+	if bytes.Contains(r.Payload, []byte(`"traceparent"`)) && json.Unmarshal(r.Payload, &given) == nil && validTrace(given.Traceparent) {
+		return given.Traceparent
+	}
+	env := r.Env
+	if env == nil { // that of the host
+		env = []string{"TRACEPARENT=" + os.Getenv("TRACEPARENT")}
+	}
+	for _, pair := range env {
+		if trace, ok := strings.CutPrefix(pair, "TRACEPARENT="); ok && validTrace(trace) {
+			return trace
+		}
+	}
+	return ""
+}
+
+// validTrace reports whether a text is a traceparent of version 00.
+func validTrace(s string) bool {
+	parts := strings.Split(s, "-")
+	if len(parts) != 4 || parts[0] != "00" || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 {
+		return false
+	}
+	return strings.Trim(strings.Join(parts, ""), "0123456789abcdef") == "" && strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
 }
 
 func resultOf(r *hook.Result, background bool, text func(string) string) Result {
