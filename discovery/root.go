@@ -53,13 +53,10 @@ func foldersAbove(dir, home string) []string {
 		return folders
 	}
 	house, _ := os.Stat(home)
-	for folder := dir; ; {
-		if info, err := os.Stat(folder); err != nil || house != nil && os.SameFile(info, house) {
-			break
-		}
+	isHome := func(info os.FileInfo) bool { return house != nil && os.SameFile(info, house) }
+	for folder, info := dir, own; !isHome(info); {
 		parent := filepath.Dir(folder)
-		info, err := os.Stat(parent)
-		if parent == folder || err != nil || house != nil && os.SameFile(info, house) || !sameOwner(info, own) {
+		if info, err = os.Stat(parent); parent == folder || err != nil || isHome(info) || !sameOwner(info, own) {
 			break
 		}
 		folders, folder = append(folders, parent), parent

@@ -3,12 +3,19 @@
 package daemon_test
 
 import (
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/daemon/client"
 )
 
 // resident is the memory of a process, in bytes.
@@ -35,8 +42,51 @@ func (u *user) switches(pid int) (n int64) {
 	return n
 }
 
-// BenchmarkBridge compares a bridged call with the floor, a shell that does
-// nothing, and with a process that loads all hooks for one event.
+// serveNothing has this process be the user's daemon, and answer each call without
+// a look at it. A bridge asks only the program that lies beside it.
+func (u *user) serveNothing(b *testing.B) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	u.bin = filepath.Dir(self)
+	bridge, err := os.ReadFile(filepath.Join(bin, "tenterhook-bridge"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(u.bin, "tenterhook-bridge"), bridge, 0o700)
+	}
+	if err == nil {
+		err = os.Link(self, filepath.Join(u.bin, "tenterhook"))
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		os.Remove(filepath.Join(u.bin, "tenterhook"))
+		os.Remove(filepath.Join(u.bin, "tenterhook-bridge"))
+	})
+	place := daemon.Place(u.env)
+	u.mkdir(place.Dir)
+	l, err := net.Listen("unix", place.Socket)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if _, _, err := client.ReadFrame(func(to []byte) error { _, err := io.ReadFull(c, to); return err }); err == nil {
+				_, _ = c.Write(append(client.AppendFrame(nil, client.KindTaken), new(client.Answer).Frame()...))
+			}
+			c.Close()
+		}
+	}()
+}
+
+// BenchmarkBridge compares a bridged call with a shell that does nothing, with less
+// and less of a call, and with a process that loads all hooks for one event.
 func BenchmarkBridge(b *testing.B) {
 	const worker = `
 -- home/.config/tenterhook/hooks/worker/HOOK.md --
@@ -60,52 +110,72 @@ decision = "deny"
 reason = "no"
 +++
 `
-	bridged := func(archive, line string) func(*testing.B) {
-		return func(b *testing.B) {
-			u := newUser(b, archive)
-			u.claude("PreToolUse", u.shell(line))
-			for b.Loop() {
-				u.claude("PreToolUse", u.shell(line))
+	nothing := filepath.Join(b.TempDir(), "nothing")
+	source := nothing + ".go"
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", nothing, source).CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	program := func(u *user, name string, args ...string) func() {
+		return func() {
+			cmd := exec.Command(name, args...)
+			cmd.Dir, cmd.Env, cmd.Stdin = u.work, u.env, strings.NewReader(u.shell("ls"))
+			if err := cmd.Run(); err != nil {
+				b.Error(err)
 			}
 		}
 	}
-	b.Run("floor/sh -c true", func(b *testing.B) {
-		for b.Loop() {
-			cmd := exec.Command("/bin/sh", "-c", "true")
-			cmd.Stdin = strings.NewReader("{}")
-			if err := cmd.Run(); err != nil {
-				b.Fatal(err)
-			}
-		}
+	bridged := func(u *user, line string) func() {
+		return func() { u.claude("PreToolUse", u.shell(line)) }
+	}
+	plain, entry, at := newUser(b, guard), newUser(b, guard), newUser(b, "")
+	if r := entry.run("", nil, "tenterhook", "install", "claude", "--yes"); r.code != 0 {
+		b.Fatalf("install: %+v", r)
+	}
+	at.serveNothing(b)
+	contest(b, []contestant{
+		{"sh-c-true", program(plain, "/bin/sh", "-c", "true")},
+		{"empty-Go-program", program(plain, nothing)},
+		{"bridge-alone", func() { plain.run("", nil, "tenterhook-bridge") }},
+		{"empty-daemon", bridged(at, "ls")},
+		{"no-match", bridged(plain, "ls")},
+		{"no-match-with-shell", program(entry, "/bin/sh", "-c", entry.entry())},
+		{"rule", bridged(newUser(b, rule), "rm x")},
+		{"command", bridged(plain, "rm x")},
+		{"worker", bridged(newUser(b, worker), "ls")},
+		{"run", program(plain, filepath.Join(bin, "tenterhook"), "run", "PreToolUse", "--tool", "Bash", "--input", `{"command":"ls"}`)},
 	})
-	b.Run("no hook matches", bridged(guard, "ls"))
-	b.Run("no hook matches, with the entry's shell", func(b *testing.B) {
-		u := newUser(b, guard)
-		if r := u.run("", nil, "tenterhook", "install", "claude", "--yes"); r.code != 0 {
-			b.Fatalf("install: %+v", r)
+}
+
+// contestant is what a benchmark measures.
+type contestant struct {
+	name string
+	run  func()
+}
+
+// contest runs all in turns, and reports the median of each as a multiple of that
+// of the first one.
+func contest(b *testing.B, all []contestant) {
+	took := make([][]time.Duration, len(all))
+	for _, c := range all {
+		c.run() // daemons and workers start
+	}
+	for b.Loop() {
+		for i, c := range all {
+			began := time.Now()
+			c.run()
+			took[i] = append(took[i], time.Since(began))
 		}
-		line := u.entry()
-		for b.Loop() {
-			cmd := exec.Command("/bin/sh", "-c", line)
-			cmd.Dir, cmd.Env, cmd.Stdin = u.work, u.env, strings.NewReader(u.shell("ls"))
-			if err := cmd.Run(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("the bridge's start", func(b *testing.B) {
-		u := newUser(b, "")
-		for b.Loop() {
-			u.run("", nil, "tenterhook-bridge")
-		}
-	})
-	b.Run("a rule", bridged(rule, "rm x"))
-	b.Run("a command", bridged(guard, "rm x"))
-	b.Run("a worker", bridged(worker, "ls"))
-	b.Run("tenterhook run", func(b *testing.B) {
-		u := newUser(b, guard)
-		for b.Loop() {
-			u.run("", nil, "tenterhook", "run", "PreToolUse", "--tool", "Bash", "--input", `{"command":"ls"}`)
-		}
-	})
+	}
+	median := func(i int) float64 {
+		slices.Sort(took[i])
+		return float64(took[i][len(took[i])/2])
+	}
+	floor := median(0)
+	b.ReportMetric(floor/1e6, "ms/"+all[0].name)
+	for i := range all[1:] {
+		b.ReportMetric(median(i+1)/floor, "x/"+all[i+1].name)
+	}
 }

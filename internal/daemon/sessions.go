@@ -92,13 +92,15 @@ func (s *session) rootFor(in hook.Input, dir string, u user) string {
 	if in.Common().Cwd != "" && !filepath.IsAbs(dir) {
 		dir = in.Common().Cwd
 	}
-	root := projectRoot(dir, u.home)
 	if s.key.id == "" {
-		return root
+		return projectRoot(dir, u.home)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.root == "" || in.Event() == hook.EventSessionStart && s.root != root {
+	if s.root != "" && in.Event() != hook.EventSessionStart {
+		return s.root
+	}
+	if root := projectRoot(dir, u.home); s.root != root {
 		s.root, s.dirty = root, true
 	}
 	return s.root
