@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"plugins":           {"hook", "dialect", "internal/process", "internal/resolve", "internal/sandbox", "internal/stamp", "plugins/"},
 	"plugins/":          {"hook", "dialect", "internal/process", "plugins/"},
 	"registry": {"hook", "discovery", "manifest", "dialect", "trust", "eligibility", "breaker",
-		"handler/command", "handler/rule", "handler/webhook", "internal/contain", "internal/match", "internal/pack", "internal/pause", "internal/resolve", "internal/schema", "internal/stamp"},
+		"handler/command", "handler/rule", "handler/webhook", "internal/contain", "internal/fleetpolicy", "internal/match", "internal/pack", "internal/pause", "internal/resolve", "internal/schema", "internal/stamp"},
 	"bridge":             {"hook", "dialect", "bridge/closed"},
 	"bridge/closed":      {},
 	"journal":            {"hook"},
@@ -77,6 +77,10 @@ var mayImport = map[string][]string{
 	"internal/manual":         {},
 	"internal/manual/":        {"internal/manual", "internal/cli"},
 	"fleet/internal/manual":   {"internal/manual", "fleet/internal/cli"},
+
+	// the signed documents of a fleet
+	"internal/fleetpolicy":  {"hook", "dialect", "trust", "internal/account"},
+	"internal/fleetpolicy/": {"internal/fleetpolicy", "dialect"},
 }
 
 type listedPackage struct {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/fleetpolicy/policytest"
 	"github.com/tenterhook/tenterhook/internal/pack/packtest"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/journal"
@@ -77,12 +78,44 @@ var settingEffects = map[string][]settingEffect{
 	},
 	"packs": {{base: some, host: func(h *keyHost) { packtest.Put(h.t, h.opts.StateDir, ofPack) },
 		with: `packs = ["registry.example.com/guards@` + packtest.Digest(ofPack) + `"]`, look: verdictOf, off: "none", on: "deny"}},
+	"fleet": {
+		{base: some, with: ofFleet("guard", ""), look: verdictOf, off: "none", on: "deny"},
+		{base: some, without: ofFleet("none", ""), with: ofFleet("none", "on_unknown = \"block\""), look: verdictOf, off: "none", on: "deny"},
+		{base: some, without: ofFleet("expired", "on_stale = \"keep\""), with: ofFleet("expired", "on_stale = \"ask\""), look: verdictOf, off: "none", on: "ask"},
+	},
 	"journal": {
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"off\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"results\"", without: "[journal]\nrecord = \"full\"", look: journaled, off: "deny payload echo secret-1", on: "deny"},
 		{base: deny, host: recorded, with: "[journal]\nredact = [\"secret-[0-9]\"]", look: journaled, off: "deny payload echo secret-1", on: "deny payload echo [masked]"},
 		{base: deny, host: recorded, with: "[journal]\nkeep = \"1ms\"", without: "[journal]\nkeep = \"1h\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 	},
+}
+
+// ofFleet are the lines of a fleet. Its policy denies tool calls, or has expired, or
+// there is none.
+func ofFleet(policy, more string) string { return "$FLEET " + policy + " " + more }
+
+// fleetLines writes out what ofFleet stands for.
+func fleetLines(t *testing.T, line string) string {
+	words, ours := strings.CutPrefix(line, "$FLEET ")
+	if !ours {
+		return line
+	}
+	state, more, _ := strings.Cut(words, " ")
+	f := policytest.New(t)
+	delete(f.Says, "release")
+	switch state {
+	case "guard":
+		f.Apply("guard", 1, policytest.Deny)
+	case "expired":
+		d := policytest.Document("guard", 1, "{}")
+		d.Expires = time.Now().Add(20 * time.Millisecond)
+		if _, _, err := f.Store().Apply(f.Sign(d, "oncall")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(d.Expires))
+	}
+	return f.TOML(more)
 }
 
 var ofPack = map[string]string{"deny/HOOK.md": "+++\nevent = \"PreToolUse\"\ntype = \"rule\"\ndecision = \"deny\"\nreason = \"no\"\n+++\n"}
@@ -245,6 +278,7 @@ func (e settingEffect) seen(t *testing.T, lines string) string {
 		dir = h.opts.ManagedDir
 	}
 	h.opts.NoHooks = e.noHooks
+	lines = fleetLines(t, lines)
 	if e.host != nil {
 		e.host(h)
 	}

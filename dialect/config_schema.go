@@ -57,6 +57,8 @@ func settingSchema(key string) object {
 			scopes[name] = object{"enum": hook.SandboxModes()}
 		}
 		return closed(scopes)
+	case "fleet":
+		return fleetSchema()
 	case "journal":
 		return closed(object{"record": object{"enum": recordLevels}, "keep": text, "redact": texts,
 			"max_size": text, "maxSize": text})

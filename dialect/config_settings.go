@@ -31,6 +31,7 @@ type Settings struct {
 	Sandbox map[string]hook.SandboxMode
 	// SandboxRequired says whether a hook fails whose sandbox cannot be enforced; nil = it does.
 	SandboxRequired *bool
+	Fleet           FleetSettings
 }
 
 // JournalSettings say what the command line and the daemon keep of what hooks
@@ -78,8 +79,14 @@ type ModelSettings struct {
 // settingKeys are the keys of our own settings.
 var settingKeys = []string{
 	"disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
-	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "self_protection", "sandbox", "sandbox_required", "packs", "hooks",
+	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "self_protection", "sandbox", "sandbox_required", "packs", "fleet", "hooks",
 }
+
+// SettingKeys are the keys of our own settings.
+func SettingKeys() []string { return slices.Clone(settingKeys) }
+
+// SettingKey is the one spelling of a key of the settings.
+func SettingKey(key string) string { return snake(key) }
 
 // settings reads the keys at the top of a settings file, in snake_case or in
 // camelCase. Other products' files have many more, but none that is nearly one
@@ -115,6 +122,7 @@ func (r *configReader) settings(doc *node) {
 		s.Journal = e.journal()
 		s.Sandbox = e.sandboxes()
 		s.SandboxRequired = e.choice("sandbox_required")
+		s.Fleet = e.fleet()
 	}
 	for _, p := range doc.pairs() {
 		key := snake(p.key)

@@ -72,6 +72,9 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
 	defer self.end()
+	if err := r.keepFleet(ctx); err != nil {
+		return nil, fmt.Errorf("dispatch %s: the fleet's policy: %w", in.Event(), err)
+	}
 	r.stops.note(in)
 	d := &dispatch{r: r, view: r.view(callerOf(ctx)), in: in, base: r.fillBase(in.Common()), observe: observe, nested: nested, id: self.id}
 	d.take(r.pick(d.view, in, nil))

@@ -14,7 +14,10 @@ func (e *entry) isGuard() bool {
 	default:
 		return false
 	}
-	return e.state == hook.StateReady && e.definition != nil && canGuard(e.hook)
+	if e.definition == nil || e.definition.config != nil && e.definition.config.fleet != nil {
+		return false // a fleet's word ends for every session at once
+	}
+	return e.state == hook.StateReady && canGuard(e.hook)
 }
 
 // canGuard reports whether a hook can prevent something, or may be one that can:

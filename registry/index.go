@@ -27,6 +27,7 @@ type generation struct {
 	entries     []*entry // of the definitions
 	diagnostics []hook.Diagnostic
 	guards      *guardSet // those that sessions keep
+	fleet       []*fleetMemory
 }
 
 func newSnapshot(g *generation, inProcess []*entry) *snapshot {

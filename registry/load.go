@@ -43,6 +43,7 @@ type loaded struct {
 	configs     []*configFile // those that count
 	read        []*configFile // all of them
 	notes       []hook.Diagnostic
+	fleet       []*fleetMemory
 }
 
 // load finds and parses every definition, in scope order. What last knows to
@@ -67,6 +68,11 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 	if err := r.loadConfigs(ctx, last, scopes, &owners, l); err != nil {
 		return nil, err
 	}
+	var fleet []*fleetMemory
+	if last != nil {
+		fleet = last.fleet
+	}
+	r.loadFleet(fleet, l)
 	return l, r.loadPacks(ctx, last, l)
 }
 

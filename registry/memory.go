@@ -22,6 +22,7 @@ type memory struct {
 	folders map[source]*remembered[*definition]
 	plugins map[string]*definition // by ID
 	configs map[source]*remembered[*configFile]
+	fleet   []*fleetMemory
 }
 
 // source is a file as a scope has it. The same file may be in several, where a
@@ -52,7 +53,7 @@ type remembered[T comparable] struct {
 // there is as it was.
 func remember(l *loaded, began time.Time, stats bool, last *memory) *memory {
 	m := &memory{folders: make(map[source]*remembered[*definition], len(l.definitions)),
-		plugins: make(map[string]*definition), configs: make(map[source]*remembered[*configFile], len(l.read))}
+		plugins: make(map[string]*definition), configs: make(map[source]*remembered[*configFile], len(l.read)), fleet: l.fleet}
 	for _, d := range l.definitions {
 		if d.described {
 			m.plugins[d.hooks[0].ID] = d
@@ -248,7 +249,7 @@ func (m *memory) unseenConfigs(place configPlace, dir string, seen []*configFile
 	var unseen []*configFile
 	for _, k := range m.configs {
 		c := k.value
-		if c.scope != place.Scope || c.product != place.Product || c.legacy != place.legacy || c.broken || there[c.path] {
+		if c.scope != place.Scope || c.product != place.Product || c.legacy != place.legacy || c.broken || c.fleet != nil || there[c.path] {
 			continue
 		}
 		if rel, err := filepath.Rel(dir, c.path); err != nil || !filepath.IsLocal(rel) {

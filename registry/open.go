@@ -72,6 +72,7 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	r.async = newPool(r, opts.maxAsync(&g.policy))
 	r.done, r.end = context.WithCancel(context.Background())
 	r.swap(g)
+	r.watchFleet(l)
 	return r, nil
 }
 
@@ -96,7 +97,7 @@ type Container interface {
 
 // arrange makes of what was loaded what hooks are selected from.
 func (r *Registry) arrange(l *loaded) *generation {
-	g := &generation{definitions: l.definitions, configs: l.configs, found: l.notes, guards: new(guardSet)}
+	g := &generation{definitions: l.definitions, configs: l.configs, found: l.notes, guards: new(guardSet), fleet: l.fleet}
 	g.diagnostics = slices.Concat(r.storeNotes, l.notes)
 	note := func(notes []hook.Diagnostic) { g.diagnostics = append(g.diagnostics, notes...) }
 	var notes []hook.Diagnostic

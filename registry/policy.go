@@ -35,6 +35,7 @@ type policy struct {
 type reach struct {
 	scope hook.Scope
 	path  string
+	fleet bool // it is a fleet's document that says so
 }
 
 // breakerDefaults are what a settings file sets for the hooks that it reaches.
@@ -121,6 +122,24 @@ func (w reach) covers(s hook.Scope) bool {
 	return s != hook.ScopeManaged
 }
 
+// word is whose word the settings of a file are.
+func (c *configFile) word() reach { return reach{c.scope.Scope, c.path, c.fleet != nil} }
+
+// switches reports whether a scope's word can switch a hook off. A fleet's document
+// joins what this machine's managed folder declares, and takes nothing from it.
+func (w reach) switches(h *hook.Hook) bool {
+	return w.covers(h.Authority()) && !(w.fleet && h.Scope == hook.ScopeManaged)
+}
+
+// switching finds the word that switches a hook off.
+func switching(words []reach, h *hook.Hook) (reach, bool) {
+	i := slices.IndexFunc(words, func(w reach) bool { return w.switches(h) })
+	if i < 0 {
+		return reach{}, false
+	}
+	return words[i], true
+}
+
 func covering(words []reach, s hook.Scope) (reach, bool) {
 	i := slices.IndexFunc(words, func(w reach) bool { return w.covers(s) })
 	if i < 0 {
@@ -188,7 +207,7 @@ func layerRank(s hook.Scope) int {
 
 // restrict takes over what a file switches off.
 func (p *policy) restrict(c *configFile) {
-	word := reach{c.scope.Scope, c.path}
+	word := c.word()
 	s := &c.settings
 	if s.DisableAllHooks != nil && *s.DisableAllHooks {
 		p.off = append(p.off, word)
@@ -209,10 +228,10 @@ func (p *policy) restrict(c *configFile) {
 func (p *policy) tighten(c *configFile) {
 	if len(c.settings.Sandbox) > 0 {
 		p.sandboxes = append(p.sandboxes, sandboxDefaults{
-			reach{c.scope.Scope, c.path}, c.settings.Sandbox, c.scope.Aside || resolve.NeedsApproval(c.scope.Scope)})
+			c.word(), c.settings.Sandbox, c.scope.Aside || resolve.NeedsApproval(c.scope.Scope)})
 	}
 	if c.settings.DefaultOnFailure == hook.FailureBlock {
-		p.failBlock = append(p.failBlock, reach{c.scope.Scope, c.path})
+		p.failBlock = append(p.failBlock, c.word())
 	}
 }
 
@@ -232,7 +251,7 @@ func (p *policy) open(c *configFile) {
 	}
 	p.MaxAsync = cmp.Or(p.MaxAsync, s.MaxAsync)
 	if s.Breaker != (hook.BreakerSettings{}) {
-		p.breakers = append(p.breakers, breakerDefaults{reach{c.scope.Scope, c.path}, s.Breaker})
+		p.breakers = append(p.breakers, breakerDefaults{c.word(), s.Breaker})
 	}
 	for name, server := range s.MCPServers {
 		if _, taken := p.MCPServers[name]; !taken {
@@ -280,6 +299,7 @@ func (c *configFile) overreach() []hook.Diagnostic {
 		"breaker":                       s.Breaker != hook.BreakerSettings{},
 		"mcp_servers":                   len(s.MCPServers) > 0,
 		"packs":                         len(s.Packs) > 0,
+		"fleet":                         s.Fleet.Set(),
 		"model":                         s.Model != dialect.ModelSettings{},
 		"journal":                       !reflect.DeepEqual(s.Journal, dialect.JournalSettings{}),
 	}
@@ -316,7 +336,9 @@ func (p *policy) unknownIDs(definitions []*definition) []hook.Diagnostic {
 		ids[d.hooks[0].ID] = true
 	}
 	known := slices.Sorted(maps.Keys(ids))
-	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(p.disabled)), func(id string) bool { return ids[id] })
+	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(p.disabled)), func(id string) bool {
+		return ids[id] || !slices.ContainsFunc(p.disabled[id], func(w reach) bool { return !w.fleet }) // not every machine has all hooks of a fleet
+	})
 	var notes []hook.Diagnostic
 	for i, id := range unknown {
 		note := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "unknown_hook", Path: p.disabled[id][0].path,
@@ -347,10 +369,10 @@ func (r *Registry) gate(p *policy, h *hook.Hook) string {
 	if p.managedOnly != "" && h.Authority() != hook.ScopeManaged {
 		return "only managed hooks may run (allow_managed_hooks_only in " + p.managedOnly + ")"
 	}
-	if by, ok := covering(p.off, h.Authority()); ok {
+	if by, ok := switching(p.off, h); ok {
 		return "all hooks that it may switch off are (disable_all_hooks in " + by.path + ")"
 	}
-	if by, ok := covering(p.disabled[h.ID], h.Authority()); ok {
+	if by, ok := switching(p.disabled[h.ID], h); ok {
 		return "it is switched off (disabled in " + by.path + ")"
 	}
 	return ""

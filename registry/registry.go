@@ -39,6 +39,7 @@ type Registry struct {
 
 	snap     atomic.Pointer[snapshot]
 	sessions atomic.Pointer[sessionHooks]
+	fleet    atomic.Pointer[fleetWatch] // nil = the settings name no fleet
 
 	done context.Context // ends with the registry
 	end  context.CancelFunc
@@ -125,6 +126,7 @@ type Listed struct {
 
 // List returns every hook in configuration order, with its state as of now.
 func (r *Registry) List() []Listed {
+	_ = r.keepFleet(r.done) // it fails for a registry that is closed
 	entries := r.entries()
 	list := make([]Listed, len(entries))
 	for i, e := range entries {

@@ -55,7 +55,7 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 	before := r.snap.Load().generation
 	last := r.memory
 	if last == nil { // what Open read, without stamps: it is compared byte by byte
-		last = remember(&loaded{definitions: before.definitions, read: before.configs}, time.Time{}, false, nil)
+		last = remember(&loaded{definitions: before.definitions, read: before.configs, fleet: before.fleet}, time.Time{}, false, nil)
 	}
 	began := time.Now()
 	l, err := r.load(ctx, last)
@@ -78,6 +78,7 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 		g.guards = new(guardSet)
 		changed.Pinned = r.publish(&g)
 	}
+	r.watchFleet(l)
 	r.memory = remember(l, began, r.opts.FS == nil, last)
 	changed.Diagnostics = r.Diagnostics()
 	return changed, nil

@@ -42,6 +42,7 @@ type Skipped struct {
 // Select says which hooks would run for an input. It runs nothing: a hook whose
 // handler says that it cannot run is skipped here, and a failure of a dispatch.
 func (r *Registry) Select(in hook.Input) Selection {
+	_ = r.keepFleet(r.done) // it fails for a registry that is closed
 	s := Selection{Event: in.Event(), in: in, view: r.view(nil)}
 	s.picked = r.pick(s.view, in, nil)
 	var facts *rule.Facts

@@ -120,10 +120,11 @@ type configFile struct {
 	refs        []dialect.Ref
 	definitions []*definition
 	notes       []hook.Diagnostic
-	problem     string // why the file could not be read
-	broken      bool   // none of it could be read
-	stale       bool   // kept, for what is there by now is broken
-	disowned    string // why its settings do not count; "" = they do
+	problem     string  // why the file could not be read
+	broken      bool    // none of it could be read
+	stale       bool    // kept, for what is there by now is broken
+	disowned    string  // why its settings do not count; "" = they do
+	fleet       *Policy // of a fleet's document; nil = a file of this machine's own
 }
 
 // readConfigFile makes hooks of a file. Each is a definition of its own, so

@@ -133,6 +133,13 @@ func (r *Registry) watched() []string {
 	}
 	state := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
 	dirs = append(dirs, state, pack.StoreDir(state)) // of approvals and of packs
+	if w := r.fleet.Load(); w != nil {
+		for _, l := range w.looks {
+			for _, file := range l.files {
+				dirs = append(dirs, filepath.Dir(file))
+			}
+		}
+	}
 	for _, file := range r.opts.Approvals {
 		dirs = append(dirs, filepath.Dir(file))
 	}
