@@ -46,8 +46,8 @@ var mayImport = map[string][]string{
 	"internal/match":     {},
 	"internal/pack":      {},
 	"internal/pack/":     {"internal/pack"},
-	"fleet/internal/oci": {"internal/pack", "hook", "manifest"},
-	"fleet/internal/cli": {"fleet/internal/oci", "internal/pack", "internal/version", "hook", "discovery", "registry"},
+	"fleet/internal/oci": {"fleet/internal/problem", "internal/pack", "hook", "manifest"},
+	"fleet/internal/cli": {"fleet/internal/hub", "fleet/internal/oci", "fleet/internal/problem", "internal/pack", "internal/version", "hook", "discovery", "registry"},
 	"fleet/cmd/":         {"fleet/internal/cli"},
 	"internal/process":   {"internal/sandbox"},
 	"internal/resolve":   {"hook", "internal/account", "internal/sandbox"},
@@ -76,6 +76,8 @@ var mayImport = map[string][]string{
 	"internal/version/linked": {},
 	"internal/manual":         {},
 	"internal/manual/":        {"internal/manual", "internal/cli"},
+	"fleet/internal/problem":  {},
+	"fleet/internal/hub":      {"fleet/internal/problem"},
 	"fleet/internal/manual":   {"internal/manual", "fleet/internal/cli"},
 
 	// the signed documents of a fleet
@@ -169,7 +171,7 @@ func TestRegistryStaysLean(t *testing.T) {
 
 // The fleet's engines are of a module and a program of their own.
 func TestNothingOfTheFleetIsLinkedOutsideOfIt(t *testing.T) {
-	engines := []string{module + "/fleet", "oras.land/", "github.com/opencontainers/", "github.com/google/go-containerregistry"}
+	engines := []string{module + "/fleet", "oras.land/", "github.com/opencontainers/", "github.com/google/go-containerregistry", "github.com/nats-io/"}
 	ofFleet := func(path string) bool {
 		return slices.ContainsFunc(engines, func(e string) bool { return strings.HasPrefix(path, e) })
 	}
@@ -178,8 +180,11 @@ func TestNothingOfTheFleetIsLinkedOutsideOfIt(t *testing.T) {
 			t.Errorf("%s is linked outside of the fleet", p.ImportPath)
 		}
 	}
-	if !slices.ContainsFunc(goList(t, "-deps", "./fleet/cmd/tenterhook-fleet"), func(p listedPackage) bool { return strings.HasPrefix(p.ImportPath, "oras.land/") }) {
-		t.Error("tenterhook-fleet does not link oras: this test looks for the wrong names")
+	linked := goList(t, "-deps", "./fleet/cmd/tenterhook-fleet")
+	for _, engine := range []string{"oras.land/", "github.com/nats-io/"} {
+		if !slices.ContainsFunc(linked, func(p listedPackage) bool { return strings.HasPrefix(p.ImportPath, engine) }) {
+			t.Errorf("tenterhook-fleet does not link %s: this test looks for the wrong names", engine)
+		}
 	}
 	text, err := os.ReadFile("go.mod")
 	if err != nil {

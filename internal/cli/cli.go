@@ -122,7 +122,7 @@ func (a *app) root() *cobra.Command {
 		a.watchCommand(), a.logCommand(), a.showCommand(), a.statsCommand(), a.topCommand(), a.replayCommand(), a.testCommand(), a.doctorCommand(), a.disableCommand(), a.enableCommand(), a.breakerCommand(), a.pluginCommand(), a.schemaCommand(), a.installCommand(), a.uninstallCommand(), a.agentsCommand(),
 		a.daemonCommand(), a.bridgeCommand())
 	root.AddCommand(a.versionCommand())
-	root.AddCommand(a.packCommand(), a.catalogCommand(), a.addCommand(), a.updateCommand(), a.removeCommand(), a.outdatedCommand(), a.importCommand())
+	root.AddCommand(a.packCommand(), a.fleetCommand(), a.catalogCommand(), a.addCommand(), a.updateCommand(), a.removeCommand(), a.outdatedCommand(), a.importCommand())
 	_ = root.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions(append(dialect.Products(), "all"), cobra.ShellCompDirectiveNoFileComp))
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()

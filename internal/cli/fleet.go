@@ -35,13 +35,26 @@ func (a *app) packCommand() *cobra.Command {
 			"packs = [\"REF@sha256:…\"] let the hooks of a digest run.",
 		Example:            "  tenterhook pack push ./hooks registry.example.com/team/guards:v1\n  tenterhook pack pull registry.example.com/team/guards:v1\n  tenterhook pack --help",
 		DisableFlagParsing: true,
-		ValidArgsFunction:  completePack,
+		ValidArgsFunction:  completeFleet,
 		RunE:               func(cmd *cobra.Command, args []string) error { return a.runFleet(cmd, args) },
 	}
 }
 
-// completePack asks the program itself.
-func completePack(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (a *app) fleetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "fleet",
+		Short: "Let many machines have one audit, one policy and one switch (with " + fleetProgram + ")",
+		Long: "Runs the program " + fleetProgram + ", which lies beside this one or on PATH, and has its own help: machines\n" +
+			"enroll at a hub, ship what their hooks did, and get the policy.",
+		Example:            "  tenterhook fleet hub\n  tenterhook fleet enroll https://hub.example.com:4223 TOKEN\n  tenterhook fleet --help",
+		DisableFlagParsing: true,
+		ValidArgsFunction:  completeFleet,
+		RunE:               func(cmd *cobra.Command, args []string) error { return a.runFleet(cmd, args) },
+	}
+}
+
+// completeFleet asks the program itself.
+func completeFleet(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	program, err := findFleet()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -31,6 +31,7 @@ func commandRules(programs []string) *match.Rules {
 			list = append(list, fmt.Sprintf("Bash(%s %s)", name, sub), fmt.Sprintf("Bash(%s %s *)", name, sub))
 		}
 	}
+	list = append(list, "Bash(tenterhook-fleet)", "Bash(tenterhook-fleet *)") // its commands go without "fleet" as well
 	for _, killer := range []string{"kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl"} {
 		list = append(list, "Bash("+killer+" *tenterhook*)")
 	}

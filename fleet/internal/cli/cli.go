@@ -9,13 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tenterhook/tenterhook/fleet/internal/oci"
+	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/version"
 )
@@ -26,6 +27,8 @@ type app struct {
 	json     bool
 	version  bool // --version
 	timeout  time.Duration
+
+	connection string // the file of a credential; "" = this machine's
 }
 
 // Main runs the command line and returns the exit code: 0, 1 for an error, 2 for
@@ -33,7 +36,7 @@ type app struct {
 func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	a := &app{out: out, err: errs}
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(whole(root, args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
@@ -43,6 +46,15 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 2
 	}
 	return 1
+}
+
+// whole puts "fleet" before its commands, which this program is named for.
+func whole(root *cobra.Command, args []string) []string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") || args[0] == "help" ||
+		slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] }) {
+		return args
+	}
+	return append([]string{"fleet"}, args...)
 }
 
 // errUsage is that a command is missing or unknown.
@@ -75,7 +87,7 @@ func (a *app) root() *cobra.Command {
 	})
 	root.Flags().BoolVar(&a.version, "version", false, "print the version, the commit and the version of Go")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON for scripts")
-	root.AddCommand(a.packCommand())
+	root.AddCommand(a.packCommand(), a.fleetCommand())
 	root.InitDefaultCompletionCmd()
 	return root
 }
@@ -88,7 +100,7 @@ func needCommand(cmd *cobra.Command, args []string) error {
 			names, lines = append(names, c.Name()), append(lines, cmd.CommandPath()+" "+c.Use)
 		}
 	}
-	e := &oci.Error{Code: "unknown_subcommand", Message: "'" + cmd.CommandPath() + "' needs a command", Hint: "as in '" + strings.Join(lines, "', '") + "'"}
+	e := &problem.Error{Code: "unknown_subcommand", Message: "'" + cmd.CommandPath() + "' needs a command", Hint: "as in '" + strings.Join(lines, "', '") + "'"}
 	if len(args) > 0 {
 		e.Message = fmt.Sprintf("unknown command %q of '%s'", args[0], cmd.CommandPath())
 		if near := hook.Nearest(args[0], names); near != "" {
@@ -102,7 +114,7 @@ func needCommand(cmd *cobra.Command, args []string) error {
 func (a *app) complain(err error) {
 	d := hook.Diagnostic{Severity: hook.SeverityError, Code: "failed", Message: err.Error()}
 	text := err.Error()
-	if e := (*oci.Error)(nil); errors.As(err, &e) {
+	if e := (*problem.Error)(nil); errors.As(err, &e) {
 		d.Code, d.Message, d.Hint, text = e.Code, e.Message, e.Hint, e.Message
 	}
 	if d.Hint != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/fleet/internal/oci"
+	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
@@ -37,7 +38,7 @@ func (a *app) packCommand() *cobra.Command {
 func (a *app) action(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, cancel := context.WithTimeoutCause(cmd.Context(), a.timeout,
-			&oci.Error{Code: "timeout", Message: fmt.Sprintf("it takes longer than %v", a.timeout), Hint: "give it more with --timeout"})
+			&problem.Error{Code: "timeout", Message: fmt.Sprintf("it takes longer than %v", a.timeout), Hint: "give it more with --timeout"})
 		defer cancel()
 		err := do(ctx, args)
 		if err != nil && cmd.Context().Err() == nil && ctx.Err() != nil {
@@ -115,7 +116,7 @@ func (a *app) progress() oci.Progress {
 func reference(text string) (pack.Reference, error) {
 	ref, err := pack.ParseReference(text)
 	if err != nil {
-		return ref, &oci.Error{Code: "bad_reference", Message: err.Error(), Hint: "see 'tenterhook pack --help'"}
+		return ref, &problem.Error{Code: "bad_reference", Message: err.Error(), Hint: "see 'tenterhook pack --help'"}
 	}
 	return ref, nil
 }
@@ -164,7 +165,7 @@ func (a *app) pushCommand() *cobra.Command {
 func read(dir string) (*oci.Artifact, error) {
 	artifact, err := oci.Read(dir)
 	if err != nil {
-		return nil, &oci.Error{Code: "bad_folder", Message: dir + " cannot be a pack: " + err.Error()}
+		return nil, &problem.Error{Code: "bad_folder", Message: dir + " cannot be a pack: " + err.Error()}
 	}
 	return artifact, nil
 }
@@ -185,7 +186,7 @@ func (a *app) pullCommand() *cobra.Command {
 			}
 			state := discovery.DefaultStateDir()
 			if state == "" {
-				return &oci.Error{Code: "no_home", Message: "no home directory is known, so there is no store", Hint: "set HOME to an absolute path"}
+				return &problem.Error{Code: "no_home", Message: "no home directory is known, so there is no store", Hint: "set HOME to an absolute path"}
 			}
 			s, folder, err := a.pull(ctx, ref, state)
 			if err != nil {
@@ -245,7 +246,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			}
 			stored := "missing"
 			if there, changed := oci.Stored(discovery.DefaultStateDir(), remote.Digest); changed != "" {
-				return &oci.Error{Code: "pack_changed", Message: "its copy in the store is not as it was pulled: " + changed,
+				return &problem.Error{Code: "pack_changed", Message: "its copy in the store is not as it was pulled: " + changed,
 					Hint: "fetch it anew: tenterhook pack pull " + pinned(ref, remote.Digest)}
 			} else if there {
 				stored = "intact"

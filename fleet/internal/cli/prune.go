@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/fleet/internal/oci"
+	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/pack"
 	"github.com/tenterhook/tenterhook/registry"
@@ -65,7 +66,7 @@ func packsInForce(ctx context.Context, dirs []string) (map[string]bool, error) {
 	defer reg.Close()
 	for _, d := range reg.Diagnostics() {
 		if d.Severity == hook.SeverityError && filepath.Base(d.Path) != "HOOK.md" && d.Code != "pack_missing" && d.Code != "pack_changed" {
-			return nil, &oci.Error{Code: d.Code, Message: fmt.Sprintf("%s:%d: %s", d.Path, d.Line, d.Message), Hint: "nothing was removed; correct the settings first"}
+			return nil, &problem.Error{Code: d.Code, Message: fmt.Sprintf("%s:%d: %s", d.Path, d.Line, d.Message), Hint: "nothing was removed; correct the settings first"}
 		}
 	}
 	digests := make(map[string]bool)

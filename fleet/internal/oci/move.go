@@ -21,6 +21,7 @@ import (
 	layouts "oras.land/oras-go/v2/content/oci"
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
+	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
@@ -38,7 +39,7 @@ func refusedBy(err error) bool {
 // another digest than the pack's is refused.
 func Push(ctx context.Context, a *Artifact, ref pack.Reference, told Progress) (before string, err error) {
 	if ref.Digest != "" && ref.Digest != a.Digest {
-		return "", &Error{"other_digest", fmt.Sprintf("the folder's pack has the digest %s, not %s", a.Digest, ref.Digest), "leave the digest out, or push the folder that it was made of", nil}
+		return "", problem.New("other_digest", fmt.Sprintf("the folder's pack has the digest %s, not %s", a.Digest, ref.Digest), "leave the digest out, or push the folder that it was made of", nil)
 	}
 	defer func() { err = explain(ref, err) }()
 	to, done, err := target(ctx, ref)
@@ -111,7 +112,7 @@ func begin(dir string) error {
 			if _, err := os.Stat(marker); err == nil {
 				return nil // another process was faster
 			}
-			return &Error{"no_layout", dir + " holds other files", "name a directory that is empty, or does not exist", nil}
+			return problem.New("no_layout", dir+" holds other files", "name a directory that is empty, or does not exist", nil)
 		}
 	}
 	f, err := os.CreateTemp(dir, halfMade+"*")
@@ -165,7 +166,7 @@ func Look(ctx context.Context, ref pack.Reference) (_ *Remote, err error) {
 		name = ref.Tag
 	}
 	if name == "" {
-		return nil, &Error{"no_version", ref.String() + " names neither a tag nor a digest", "tenterhook pack list " + ref.String() + " shows the tags", nil}
+		return nil, problem.New("no_version", ref.String()+" names neither a tag nor a digest", "tenterhook pack list "+ref.String()+" shows the tags", nil)
 	}
 	d, err := from.Resolve(ctx, name)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/credentials"
 	"oras.land/oras-go/v2/registry/remote/retry"
 
+	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
@@ -65,7 +66,7 @@ func dockerCredentials() (auth.CredentialFunc, error) {
 		return nil, nil
 	}
 	unreadable := func(err error) error {
-		return &Error{"docker_config", "docker's configuration cannot be used: " + err.Error(), "mend its config.json, or let DOCKER_CONFIG name another folder; an empty one has no credentials", err}
+		return problem.New("docker_config", "docker's configuration cannot be used: "+err.Error(), "mend its config.json, or let DOCKER_CONFIG name another folder; an empty one has no credentials", err)
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
@@ -109,7 +110,7 @@ const maxIndex = 16 << 20 // bytes
 
 func openLayout(dir string) (*layout, error) {
 	if _, err := os.Stat(filepath.Join(dir, ocispec.ImageLayoutFile)); err != nil {
-		return nil, &Error{Code: "no_layout", Message: dir + " is no OCI layout directory", Hint: "push a pack there first, or name another directory", err: err}
+		return nil, &problem.Error{Code: "no_layout", Message: dir + " is no OCI layout directory", Hint: "push a pack there first, or name another directory", Err: err}
 	}
 	f, err := os.Open(filepath.Join(dir, ocispec.ImageIndexFile))
 	if err != nil {
@@ -177,35 +178,26 @@ func (l *layout) blob(digest string) string {
 	return filepath.Join(l.dir, ocispec.ImageBlobsDir, "sha256", strings.TrimPrefix(digest, "sha256:"))
 }
 
-// Error is one with a remedy. Its code is stable.
-type Error struct {
-	Code, Message, Hint string
-	err                 error
-}
-
-func (e *Error) Error() string { return e.Message }
-func (e *Error) Unwrap() error { return e.err }
-
 // explain gives an error of a place a remedy.
 func explain(ref pack.Reference, err error) error {
-	var known *Error
+	var known *problem.Error
 	var network net.Error
 	var local *fs.PathError
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
 	case errors.Is(err, context.Canceled):
-		return &Error{"canceled", "it was interrupted", "run it again; nothing is half done", err}
+		return problem.New("canceled", "it was interrupted", "run it again; nothing is half done", err)
 	case errors.Is(err, errdef.ErrNotFound):
 		bare := ref
 		bare.Tag, bare.Digest = "", ""
-		return &Error{"not_found", ref.String() + " is not there", "tenterhook pack list " + bare.String() + " shows the tags", err}
+		return problem.New("not_found", ref.String()+" is not there", "tenterhook pack list "+bare.String()+" shows the tags", err)
 	case refusedBy(err):
-		return &Error{"unauthorized", ref.Host + " refuses access: " + err.Error(), "log in with docker login " + ref.Host + ", whose credentials are used", err}
+		return problem.New("unauthorized", ref.Host+" refuses access: "+err.Error(), "log in with docker login "+ref.Host+", whose credentials are used", err)
 	case errors.As(err, &local): // before network, which each error of the system is as well
-		return &Error{"local_files", err.Error(), "check who may write there, and whether the disk is full", err}
+		return problem.New("local_files", err.Error(), "check who may write there, and whether the disk is full", err)
 	case errors.As(err, &network):
-		return &Error{"unreachable", ref.Host + " cannot be reached: " + err.Error(), "try again later, or name a layout directory; packs that were pulled stay in force", err}
+		return problem.New("unreachable", ref.Host+" cannot be reached: "+err.Error(), "try again later, or name a layout directory; packs that were pulled stay in force", err)
 	}
-	return &Error{"bad_pack", ref.String() + " is refused: " + err.Error(), "name another version, or tell whoever pushed it", err}
+	return problem.New("bad_pack", ref.String()+" is refused: "+err.Error(), "name another version, or tell whoever pushed it", err)
 }

@@ -1,0 +1,63 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The streams and buckets of a fleet.
+const (
+	AuditStream    = "AUDIT"    // audit.MACHINE.JOURNAL: what happened, until it is archived
+	JobStream      = "JOBS"     // jobs.MACHINE.QUEUE.…: work, until it is done
+	DeadStream     = "DEAD"     // dead.>: jobs that nobody could do
+	PolicyBucket   = "policy"   // signed documents
+	ResultBucket   = "results"  // MACHINE.…: what became of jobs; published as results.MACHINE.… as well
+	MachinesBucket = "machines" // MACHINE: what it says of itself
+)
+
+// Limits bound what a hub keeps. The zero value is 8 GiB of audit and 2 GiB of jobs,
+// in one copy.
+type Limits struct {
+	AuditBytes int64
+	JobBytes   int64
+	Replicas   int // of a cluster
+}
+
+// Declare makes the streams and buckets of a fleet, or brings them up to date.
+// A full stream refuses what comes next, so that who sends it keeps it.
+func Declare(ctx context.Context, js jetstream.JetStream, l Limits) error {
+	if l.AuditBytes <= 0 {
+		l.AuditBytes = 8 << 30
+	}
+	if l.JobBytes <= 0 {
+		l.JobBytes = 2 << 30
+	}
+	l.Replicas = max(l.Replicas, 1)
+	for _, c := range []jetstream.StreamConfig{
+		{Name: AuditStream, Subjects: []string{"audit.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: l.AuditBytes,
+			DenyDelete: true, DenyPurge: true, Compression: jetstream.S2Compression},
+		{Name: JobStream, Subjects: []string{"jobs.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: l.JobBytes, Duplicates: time.Hour},
+		{Name: DeadStream, Subjects: []string{"dead.>"}, MaxAge: 90 * 24 * time.Hour, MaxBytes: l.JobBytes},
+	} {
+		c.Replicas = l.Replicas
+		if _, err := js.CreateOrUpdateStream(ctx, c); err != nil {
+			return fmt.Errorf("stream %s: %w", c.Name, err)
+		}
+	}
+	for _, c := range []jetstream.KeyValueConfig{
+		{Bucket: PolicyBucket, History: 16},
+		{Bucket: ResultBucket, TTL: 7 * 24 * time.Hour, MaxBytes: l.JobBytes,
+			// What comes from the account of workers crosses to that of machines only so.
+			RePublish: &jetstream.RePublish{Source: "$KV." + ResultBucket + ".>", Destination: "results.>"}},
+		{Bucket: MachinesBucket},
+	} {
+		c.Replicas = l.Replicas
+		if _, err := js.CreateOrUpdateKeyValue(ctx, c); err != nil {
+			return fmt.Errorf("bucket %s: %w", c.Bucket, err)
+		}
+	}
+	return nil
+}
