@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
 // Caller is the process of an agent's hook entry.
@@ -17,12 +18,7 @@ type Caller struct {
 
 // Getenv returns a variable of the caller, "" if it is not set.
 func (c Caller) Getenv(name string) string {
-	for _, kv := range c.Env {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
+	return environ.Get(c.Env, name)
 }
 
 // ErrNoEvent is returned by Decode for a call that stands for no event: Qwen

@@ -128,7 +128,7 @@ func glob(t tree, dir string, parts []string, closed func(dir string, err error)
 		err = errDangling
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		closed(dir, folderError(err))
+		closed(dir, folderError(dir, err))
 	}
 	var names []string
 	for _, e := range entries {

@@ -49,7 +49,7 @@ func openRoot(s Scope) (*os.Root, error) {
 // dot makes the system look for a folder.
 func openFolder(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir + "/.")
-	return root, folderError(err)
+	return root, folderError(dir, err)
 }
 
 // openFolderIn opens the folder at path, which is below bound, the path of root.
@@ -64,17 +64,22 @@ func openFolderIn(root *os.Root, bound, path string) (*os.Root, error) {
 	}
 	rel, err = resolve(bound, path)
 	if err != nil {
-		return nil, folderError(err)
+		return nil, folderError(path, err)
 	}
 	folder, err = root.OpenRoot(rel + "/.")
-	return folder, folderError(err)
+	return folder, folderError(path, err)
 }
 
-func folderError(err error) error {
-	if errors.Is(err, syscall.ENOTDIR) {
-		return errNotAFolder
+// folderError tells what is no folder from what is not there. Windows has one
+// error for both.
+func folderError(path string, err error) error {
+	if !errors.Is(err, syscall.ENOTDIR) {
+		return err
 	}
-	return err
+	if _, gone := os.Lstat(path); gone != nil && errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errNotAFolder
 }
 
 func (t *osTree) close() { t.hooks.Close() }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
 // usual are the variables of the host that every plugin may see: what programs
@@ -14,10 +16,10 @@ var usual = []string{"PATH", "HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ"}
 // usualOnWindows are those that programs need there.
 var usualOnWindows = []string{"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "USERPROFILE", "PATHEXT", "COMSPEC"}
 
-// environ is what a plugin gets of the host's variables: the usual ones and
+// handedDown is what a plugin gets of the host's variables: the usual ones and
 // those that were allowed by name. PATH is without relative elements, which
 // would have a workspace bring its own programs.
-func environ(host []string, allowed ...[]string) []string {
+func handedDown(host []string, allowed ...[]string) []string {
 	names := slices.Concat(append(allowed, usual)...)
 	if runtime.GOOS == "windows" {
 		names = append(names, usualOnWindows...)
@@ -25,10 +27,10 @@ func environ(host []string, allowed ...[]string) []string {
 	var env []string
 	for _, variable := range host {
 		name, value, _ := strings.Cut(variable, "=")
-		if !slices.ContainsFunc(names, func(n string) bool { return sameVariable(n, name) }) && !strings.HasPrefix(name, "LC_") {
+		if !slices.ContainsFunc(names, func(n string) bool { return environ.Same(n, name) }) && !strings.HasPrefix(name, "LC_") {
 			continue
 		}
-		if sameVariable(name, "PATH") {
+		if environ.Same(name, "PATH") {
 			elements := slices.DeleteFunc(filepath.SplitList(value), func(dir string) bool { return !filepath.IsAbs(dir) })
 			if len(elements) == 0 {
 				continue // an empty one would be the working directory
@@ -38,8 +40,4 @@ func environ(host []string, allowed ...[]string) []string {
 		env = append(env, variable)
 	}
 	return env
-}
-
-func sameVariable(a, b string) bool {
-	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }

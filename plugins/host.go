@@ -190,7 +190,7 @@ func (h *Host) launch(ctx context.Context, path string, a approval) (*instance, 
 	}
 	return launch(ctx, start{
 		path: copied, argv0: filepath.Base(path), dir: filepath.Dir(path), approval: a,
-		env:      environ(h.options.Environ, h.options.Env, a.env),
+		env:      handedDown(h.options.Environ, h.options.Env, a.env),
 		versions: h.versions, sockets: sockets, maxReply: h.options.MaxReply, grace: h.options.Grace, log: h.options.Logger,
 	})
 }

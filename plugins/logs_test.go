@@ -26,7 +26,7 @@ func TestRecordIsOfThePluginThatWroteIt(t *testing.T) {
 
 func TestPathOfRelativeElementsIsNoPath(t *testing.T) {
 	// An empty PATH would be the working directory.
-	if got := environ([]string{"PATH=.:bin:", "HOME=/me"}); len(got) != 1 || got[0] != "HOME=/me" {
+	if got := handedDown([]string{"PATH=.:bin:", "HOME=/me"}); len(got) != 1 || got[0] != "HOME=/me" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -79,10 +79,10 @@ func TestEnvironIsTheUsualAndTheGranted(t *testing.T) {
 	if filepath.ListSeparator != ':' {
 		t.Skip("the variables are Unix's")
 	}
-	if diff := cmp.Diff(want, environ(host)); diff != "" {
+	if diff := cmp.Diff(want, handedDown(host)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(append(slices.Clone(want), "OWN=a=b", "EMPTY="), environ(host, []string{"OWN", "MISSING"}, []string{"EMPTY", "OW"})); diff != "" {
+	if diff := cmp.Diff(append(slices.Clone(want), "OWN=a=b", "EMPTY="), handedDown(host, []string{"OWN", "MISSING"}, []string{"EMPTY", "OW"})); diff != "" {
 		t.Errorf("granted: -want +got:\n%s", diff)
 	}
 }

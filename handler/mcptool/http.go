@@ -18,6 +18,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
 const (
@@ -132,7 +133,7 @@ func expandHeaders(spec dialect.MCPServer, env []string) (headers http.Header, s
 			if !slices.Contains(spec.AllowedEnvVars, key) {
 				return ""
 			}
-			v, _ := variable(env, key)
+			v, _ := environ.Lookup(env, key)
 			secrets = append(secrets, v)
 			return v
 		})

@@ -6,13 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/process"
 	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
@@ -112,16 +112,6 @@ func environment(inherited []string, own map[string]string) []string {
 	return env
 }
 
-func variable(env []string, key string) (string, bool) {
-	for i := len(env) - 1; i >= 0; i-- {
-		name, value, _ := strings.Cut(env[i], "=")
-		if name == key || runtime.GOOS == "windows" && strings.EqualFold(name, key) {
-			return value, true
-		}
-	}
-	return "", false
-}
-
 // findProgram finds a server's program: a path from the settings' folder, or a
 // name on PATH. An element of PATH that is not absolute is passed over: it would
 // let a workspace bring its own programs.
@@ -136,7 +126,7 @@ func findProgram(spec dialect.MCPServer, env []string) (string, *hook.Error) {
 		}
 		return filepath.Join(spec.Source.Dir, name), nil
 	}
-	path, _ := variable(env, "PATH")
+	path, _ := environ.Lookup(env, "PATH")
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
 			continue

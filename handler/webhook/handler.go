@@ -43,7 +43,7 @@ type Options struct {
 // Handler calls HTTP hooks. Until Configure is called it refuses every URL. It
 // is safe for concurrent use.
 type Handler struct {
-	env     environ
+	env     []string
 	maxBody int64
 	reader  dialect.Reader
 

@@ -17,7 +17,7 @@ type policy struct {
 	envVars []string // nil = the settings say nothing
 	local   bool
 
-	env    environ
+	env    []string
 	direct *http.Transport
 	proxy  func(*http.Request) (*url.URL, error) // nil = none
 	behind *http.Transport                       // goes through the proxy

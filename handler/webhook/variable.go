@@ -1,28 +1,15 @@
 package webhook
 
 import (
-	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
-
-// environ is what variables are looked up in, as "key=value"; a later one
-// replaces an earlier.
-type environ []string
-
-func (e environ) get(name string) string {
-	for i := len(e) - 1; i >= 0; i-- {
-		key, value, _ := strings.Cut(e[i], "=")
-		if key == name || runtime.GOOS == "windows" && strings.EqualFold(key, name) {
-			return value
-		}
-	}
-	return ""
-}
 
 // variables are those that one hook may name.
 type variables struct {
-	env      environ
+	env      []string          // as os.Environ has it
 	own      map[string]string // what the hook itself sets; goes before env
 	listed   []string          // by the hook
 	allowed  []string          // by the settings; nil = whatever the hook lists
@@ -33,7 +20,7 @@ func (v *variables) get(name string) string {
 	if value, ok := v.own[name]; ok {
 		return value
 	}
-	return v.env.get(name)
+	return environ.Get(v.env, name)
 }
 
 // refused says why a variable may not be named, "" if it may.

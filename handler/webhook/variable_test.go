@@ -74,12 +74,3 @@ func FuzzExpand(f *testing.F) {
 		}
 	})
 }
-
-func TestTheLastValueOfAVariableCounts(t *testing.T) {
-	e := environ{"A=1", "AB=2", "A=3=4", "C"}
-	for name, want := range map[string]string{"A": "3=4", "AB": "2", "B": "", "C": ""} {
-		if got := e.get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
-	}
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -195,7 +196,7 @@ func startedBy(env []string) (agent string, guarded []user) {
 		return k.Agent, []user{here, userOf(env, k.Where)}
 	}
 	for _, m := range markers {
-		if lookup(env, m.variable) != "" {
+		if environ.Get(env, m.variable) != "" {
 			return m.agent + ", by " + m.variable, []user{here}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/tenterhook/tenterhook/bridge/closed"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -82,7 +83,7 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 		s.hold(answer.Held)
 		d.save(s)
 	}
-	if err := appendEnv(lookup(call.Env, "CLAUDE_ENV_FILE"), answer.Env); err != nil {
+	if err := appendEnv(environ.Get(call.Env, "CLAUDE_ENV_FILE"), answer.Env); err != nil {
 		d.log.Warn("variables of hooks are lost", "agent", call.Agent, "event", call.Event, "error", err)
 	}
 	d.note(call, &answer, time.Since(began))

@@ -8,6 +8,7 @@ import (
 	"github.com/tenterhook/tenterhook/bridge/closed"
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
 // Direct answers one call in this process, without a daemon. What one process
@@ -26,7 +27,7 @@ func Direct(ctx context.Context, call *client.Call) (answer client.Answer) {
 	d.alone = true
 	chain := ancestry.Of(os.Getpid())
 	if agent, ok := ancestry.Agent(chain); ok && place.Make() == nil {
-		d.agents.note(call.Agent, agent, lookup(call.Env, "PATH"), userOf(call.Env, call.Where))
+		d.agents.note(call.Agent, agent, environ.Get(call.Env, "PATH"), userOf(call.Env, call.Where))
 	}
 	answer = d.Decide(ctx, call, Caller{Within: within(call, chain, isDirect)})
 	_ = d.Close()

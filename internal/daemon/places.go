@@ -9,6 +9,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/account"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/protect"
 )
 
@@ -20,12 +21,12 @@ type places struct {
 
 // placesOf reads an environment, "key=value".
 func placesOf(env []string) places {
-	p := places{home: lookup(env, "HOME")}
+	p := places{home: environ.Get(env, "HOME")}
 	if !filepath.IsAbs(p.home) {
 		p.home = account.Home()
 	}
 	under := func(variable string) string {
-		if dir := lookup(env, variable); filepath.IsAbs(dir) {
+		if dir := environ.Get(env, variable); filepath.IsAbs(dir) {
 			return filepath.Join(dir, "tenterhook")
 		}
 		if p.home == "" {
@@ -127,7 +128,7 @@ func userOf(env, where []string) user {
 // those of the user's own directories, since hooks look there for theirs.
 func (u user) environ(env []string) []string {
 	hooks := make([]string, 0, len(env)+4)
-	same := placesOf(env) == u.places && lookup(env, "HOME") == u.home
+	same := placesOf(env) == u.places && environ.Get(env, "HOME") == u.home
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		if slices.Contains(switches, name) || !same && (name == "HOME" || standard[name] != "") {
@@ -156,15 +157,6 @@ func (u user) homes() []string {
 	return list
 }
 
-func lookup(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
 // protection is what the user's agents must not change. run are the directories
 // of daemons.
 func (u user) protection(run ...string) *protect.Protection {
@@ -188,5 +180,5 @@ func Guards(env []string) []*hook.Hook {
 
 // Place is where the daemon of an environment is found.
 func Place(env []string) client.Place {
-	return client.Find(func(name string) string { return lookup(env, name) })
+	return client.Find(func(name string) string { return environ.Get(env, name) })
 }

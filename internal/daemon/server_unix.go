@@ -19,6 +19,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/version"
 )
 
@@ -442,6 +443,6 @@ func (s *server) peer(c *net.UnixConn) (uid, pid int, err error) {
 // meet notes which agent a call came from.
 func (s *server) meet(call *client.Call, chain []ancestry.Process) {
 	if agent, ok := ancestry.Agent(chain); ok {
-		s.decider.agents.note(call.Agent, agent, lookup(call.Env, "PATH"), userOf(call.Env, call.Where))
+		s.decider.agents.note(call.Agent, agent, environ.Get(call.Env, "PATH"), userOf(call.Env, call.Where))
 	}
 }

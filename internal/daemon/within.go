@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
 // The variables that a command sees below a hook.
@@ -32,17 +33,17 @@ func within(call *client.Call, chain []ancestry.Process, runs func(ancestry.Proc
 	}
 	env := call.Env // where others' environments cannot be read
 	for _, p := range slices.Backward(chain[:ours]) {
-		if started := ancestry.Environ(p); lookup(started, hookVariable) != "" {
+		if started := ancestry.Environ(p); environ.Get(started, hookVariable) != "" {
 			env = started
 			break
 		}
 	}
-	own := lookup(env, hookVariable)
+	own := environ.Get(env, hookVariable)
 	if own == "" || placesOf(env) != userOf(call.Env, call.Where).places {
 		return nil
 	}
 	var outer []string
-	if text := lookup(env, withinVariable); text != "" {
+	if text := environ.Get(env, withinVariable); text != "" {
 		outer = strings.Split(text, "\n")
 	}
 	return append(slices.Clip(outer), own)

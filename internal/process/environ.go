@@ -2,6 +2,7 @@ package process
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -31,6 +32,9 @@ func environment(env []string, token string) []string {
 	free := len(out)
 	for i := len(env) - 1; i >= 0; i-- {
 		key, value, _ := strings.Cut(env[i], "=")
+		if runtime.GOOS == "windows" {
+			key = strings.ToUpper(key)
+		}
 		if _, dup := seen[key]; dup {
 			continue
 		}

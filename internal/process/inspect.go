@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
 // Inspect looks at a program on disk for what keeps it from starting with that environment. It
@@ -87,13 +89,7 @@ func inspectShebang(path, head string, env []string) (Diagnosis, bool) {
 // lookPath finds a program by the PATH in env. Relative elements of PATH are passed over: they would
 // let a workspace name the program.
 func lookPath(name string, env []string) string {
-	var path string
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path = v
-		}
-	}
-	for _, dir := range filepath.SplitList(path) {
+	for _, dir := range filepath.SplitList(environ.Get(env, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}

@@ -1,7 +1,7 @@
 package process
 
 import (
-	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -20,11 +20,6 @@ func newJob() (windows.Handle, error) {
 		return 0, err
 	}
 	return job, nil
-}
-
-// suspended are the attributes of a child that runs no instruction before it is in its job. Untested on Windows.
-func suspended() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_SUSPENDED}
 }
 
 // resumeProcess lets all threads of a process run. The handle of its first thread, which ResumeThread would need,
@@ -49,6 +44,37 @@ func assign(job windows.Handle, pid int) error {
 		windows.TerminateProcess(p, 1)
 	}
 	return err
+}
+
+// end ends what is left in a job, and waits for it: until then a process holds its files and its directory. It
+// returns the processes that are still there when endFor has passed.
+func end(job windows.Handle) (survivors []Process) {
+	windows.TerminateJobObject(job, 1)
+	for giveUp := time.Now().Add(endFor); ; time.Sleep(time.Millisecond) {
+		left := members(job)
+		if len(left) == 0 || time.Now().After(giveUp) {
+			for _, pid := range left {
+				survivors = append(survivors, Process{PID: int(pid)})
+			}
+			return survivors
+		}
+	}
+}
+
+// endFor bounds the wait for processes that were ended. One that is busy in a driver takes longer.
+const endFor = 200 * time.Millisecond
+
+// members are the processes of a job, at most as many as there is room for.
+func members(job windows.Handle) []uintptr {
+	var list struct {
+		Assigned, Listed uint32
+		PID              [64]uintptr
+	}
+	err := windows.QueryInformationJobObject(job, windows.JobObjectBasicProcessIdList, uintptr(unsafe.Pointer(&list)), uint32(unsafe.Sizeof(list)), nil)
+	if err != nil && err != windows.ERROR_MORE_DATA {
+		return nil
+	}
+	return list.PID[:min(int(list.Listed), len(list.PID))]
 }
 
 func setLimits(job windows.Handle, info *windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION) error {

@@ -42,10 +42,11 @@ func run(ctx context.Context, s *Spec, _ string, deadline time.Time) (Result, er
 	stdout := capped{most: s.MaxStdout, overflow: func() { overflow("stdout") }}
 	stderr := capped{most: s.MaxStderr, overflow: func() { overflow("stderr") }}
 
-	cmd := exec.CommandContext(inner, s.Path)
-	cmd.Args, cmd.Dir, cmd.Env = s.Argv, s.Dir, s.Env
+	cmd, err := command(inner, s)
+	if err != nil {
+		return res, err
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(s.Stdin), &stdout, &stderr
-	cmd.SysProcAttr = suspended()
 	cmd.WaitDelay = drainFor
 	cmd.Cancel = func() error {
 		if err := windows.TerminateJobObject(job, 1); err != nil {
@@ -63,6 +64,7 @@ func run(ctx context.Context, s *Spec, _ string, deadline time.Time) (Result, er
 	}
 	res.Started = true
 	err = cmd.Wait()
+	res.Survivors = end(job)
 	res.Stdout, res.Stderr = stdout.take(), stderr.take()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		res.Warnings = append(res.Warnings, "a background process held an output open after the command had ended")

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -27,9 +28,11 @@ func (s *Service) start(spec *Spec, _ string, noStdin bool) error {
 	if missing := spec.Sandbox.Missing(); len(missing) > 0 {
 		return &sandbox.Error{Missing: missing}
 	}
-	cmd := exec.Command(spec.Path)
-	cmd.Args, cmd.Dir, cmd.Env, cmd.Stderr = spec.Argv, spec.Dir, spec.Env, &s.stderr
-	cmd.SysProcAttr = suspended()
+	cmd, err := command(context.Background(), spec)
+	if err != nil {
+		return err
+	}
+	cmd.Stderr = &s.stderr
 	cmd.WaitDelay = drainFor
 
 	stdin, stdout, closeTheirs, err := servicePipes(cmd, noStdin)
@@ -92,6 +95,7 @@ func (s *Service) keep(cmd *exec.Cmd) {
 	s.mu.Lock()
 	res.Cancelled = s.cancelled
 	s.closed = true
+	res.Survivors = end(s.job)
 	windows.CloseHandle(s.job)
 	s.mu.Unlock()
 	s.ended(res)

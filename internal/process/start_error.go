@@ -60,7 +60,10 @@ func startError(s *Spec, err error) error {
 func diagnose(s *Spec, err error) Diagnosis {
 	say := func(c Cause, reason, remedy string) Diagnosis { return Diagnosis{c, s.Path, reason, remedy} }
 	var box *sandbox.Error
+	var known *StartError
 	switch {
+	case errors.As(err, &known):
+		return known.Diagnosis
 	case errors.As(err, &box):
 		return say(CauseSandbox, box.Error(), box.Remedy())
 	case errors.Is(err, syscall.ETXTBSY):

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func Broken(h *hook.Hook, p *hook.Program, e *Environ, inspect Inspect) *hook.Er
 	if !p.Shell {
 		end = s.arguments(p.Path, p.Argv)
 	} else if e.prefix == "" {
-		end = s.script(h.Command.Line, filepath.Base(p.Path))
+		end = s.script(h.Command.Line, programName(p.Path))
 	}
 	if end == breaks || end == turned {
 		return *s.failure

@@ -109,11 +109,11 @@ func (s *starter) program(argv []string) ending {
 }
 
 func (s *starter) arguments(path string, argv []string) ending {
-	name, args := filepath.Base(argv[0]), argv[1:]
+	name, args := programName(argv[0]), argv[1:]
 	lang := languageOf(name)
 	if lang == nil {
 		if end, err := filepath.EvalSymlinks(path); err == nil {
-			lang = languageOf(filepath.Base(end))
+			lang = languageOf(programName(end))
 		}
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
 // prefixVariable holds what the host puts before each shell line.
@@ -53,13 +54,13 @@ func (e *Environ) List() []string { return e.list }
 
 // Get returns a variable's value, "" if it is not set.
 func (e *Environ) Get(key string) string {
-	for i := len(e.list) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(e.list[i], key+"="); ok {
-			return v
-		}
-	}
-	return ""
+	return environ.Get(e.list, key)
 }
+
+// home is the home directory that the environment names, "" if it names none.
+func (e *Environ) home() string { return environ.Home(e.Get) }
+
+var placeholderNames = []string{"CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "TENTERHOOK_PROJECT_DIR", "HOOK_DIR"}
 
 // placeholders replaces the ${…} that the protocol promises in arguments. A
 // shell line needs none of it: there they are variables, which cannot become
@@ -68,7 +69,7 @@ func (e *Environ) placeholders(s string) string {
 	if !strings.Contains(s, "${") {
 		return s
 	}
-	for _, key := range []string{"CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "TENTERHOOK_PROJECT_DIR", "HOOK_DIR"} {
+	for _, key := range placeholderNames {
 		s = strings.ReplaceAll(s, "${"+key+"}", e.Get(key))
 	}
 	return s

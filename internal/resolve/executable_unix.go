@@ -7,6 +7,13 @@ import (
 	"path/filepath"
 )
 
+// Copy stands for the copy of a folder that a hook runs from. As long as that is
+// not known, it is what the hook's Source.Dir is resolved as.
+const Copy = "/.tenterhook-copy"
+
+// named is the path of a program that a command names.
+func (l *locator) named(path string) string { return path }
+
 // executable reports whether path is a program, and where it is.
 func executable(path string, _ *Environ) (string, bool) {
 	info, err := os.Stat(path)

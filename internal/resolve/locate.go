@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -184,7 +185,7 @@ func (l *locator) program(path string, onPath bool) (bound bool) {
 			l.files[at] = true
 		}
 		bound = true
-		first, ok := l.firstLine(at, where)
+		first, ok := l.firstLine(at)
 		if !ok {
 			return true
 		}
@@ -198,31 +199,56 @@ func (l *locator) program(path string, onPath bool) (bound bool) {
 }
 
 // firstLine is what comes after the #! of a script.
-func (l *locator) firstLine(path string, where where) ([]string, bool) {
-	if where == inside && l.at.Bytes != "" {
-		rel, err := filepath.Rel(l.hook.Source.Dir, path)
-		if err != nil {
-			return nil, false
-		}
-		path = filepath.Join(l.at.Bytes, rel)
-	}
+func (l *locator) firstLine(path string) ([]string, bool) {
+	line, ok := l.head(path)
+	line, script := strings.CutPrefix(line, "#!")
+	words := strings.Fields(line)
+	return words, ok && script && len(words) > 0
+}
+
+// head is the first line of a file, as far as a system looks at it.
+func (l *locator) head(path string) (string, bool) {
+	path = l.bytesOf(path)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, false // a pipe would be waited for
+		return "", false // a pipe would be waited for
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, false
+		return "", false
 	}
 	defer f.Close()
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, false
+		return "", false
 	}
-	line, ok := bytes.CutPrefix(head[:n], []byte("#!"))
-	line, _, _ = bytes.Cut(line, []byte("\n"))
-	words := strings.Fields(string(line))
-	return words, ok && len(words) > 0
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	return string(line), true
+}
+
+// bytesOf is where a file is read: for one of the hook's folder, where the folder is.
+func (l *locator) bytesOf(path string) string {
+	dir := l.hook.Source.Dir
+	if dir == "" || l.at.Bytes == "" || !within(dir, path) {
+		return path
+	}
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return path
+	}
+	return filepath.Join(l.at.Bytes, rel)
+}
+
+// programName is what a program is called, whichever folder and, on Windows, ending and case its file has.
+func programName(path string) string {
+	name := filepath.Base(path)
+	if runtime.GOOS == "windows" {
+		name = strings.ToLower(name)
+		for _, ending := range []string{".exe", ".com", ".cmd", ".bat"} {
+			name = strings.TrimSuffix(name, ending)
+		}
+	}
+	return name
 }
 
 // interpreterOf returns the program of a first line if it is one to look at.
@@ -234,7 +260,7 @@ func (l *locator) interpreterOf(line []string) string {
 		l.unbound("the first line of a script names " + show(line[0]) + " without saying where that is")
 		return ""
 	}
-	if filepath.Base(line[0]) == "env" {
+	if programName(line[0]) == "env" {
 		for _, word := range line[1:] {
 			if path, ok := l.env.lookPath(word); ok && !isPath(word) && l.ours(path) {
 				l.files[path] = true

@@ -42,11 +42,11 @@ func (l *locator) command(argv []string, inShell bool, depth int) {
 	} else if found {
 		bound = l.program(path, true)
 	}
-	base := filepath.Base(name)
+	base := programName(name)
 	lang, real := languageOf(base), ""
 	if found && lang == nil {
 		if end, err := filepath.EvalSymlinks(path); err == nil {
-			real = filepath.Base(end)
+			real = programName(end)
 			lang = languageOf(real)
 		}
 	}

@@ -20,10 +20,6 @@ type Place struct {
 	Bytes string
 }
 
-// Copy stands for the copy of a folder that a hook runs from. As long as that is
-// not known, it is what the hook's Source.Dir is resolved as.
-const Copy = "/.tenterhook-copy"
-
 // Command returns what the hook's command comes to. Files and Unbound are there
 // although the error, a missing program for one, keeps the command from starting.
 //
@@ -70,7 +66,7 @@ func workDir(h *hook.Hook, e *Environ, at Place) string {
 	if h.Source.Dir != "" {
 		return h.Source.Dir
 	}
-	for _, dir := range []string{at.Session, at.Project, e.Get("HOME")} {
+	for _, dir := range []string{at.Session, at.Project, e.home()} {
 		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
 			return dir
 		}
@@ -91,6 +87,10 @@ func commandIn(h *hook.Hook, e *Environ, at Place, dir string) (hook.Program, *h
 func (l *locator) start() (hook.Program, *hook.Error) {
 	cmd := l.hook.Command
 	if cmd.Args != nil {
+		if failed := checkArgs(cmd, l.env); failed != nil {
+			l.unbound(failed.Reason)
+			return hook.Program{}, failed
+		}
 		argv := append(make([]string, 0, 1+len(cmd.Args)), l.env.placeholders(cmd.Line))
 		for _, arg := range cmd.Args {
 			argv = append(argv, l.env.placeholders(arg))
@@ -127,7 +127,7 @@ func (l *locator) shell(path string) {
 		l.script(cmd.Line, cmd.Shell, 0)
 	case filepath.IsAbs(cmd.Shell) && shellName(cmd.Shell):
 		l.program(path, false)
-		l.script(cmd.Line, filepath.Base(cmd.Shell), 0)
+		l.script(cmd.Line, programName(cmd.Shell), 0)
 	default:
 		l.unbound("the text of " + show(cmd.Shell) + " is not read")
 	}
@@ -140,11 +140,18 @@ func ViaShell(h *hook.Hook, e *Environ) (hook.Program, *hook.Error) {
 		return hook.Program{}, &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("there is no shell %q", h.Command.Shell), Hint: remedy}
 	}
 	line := h.Command.Line
+	if h.Command.Shell == "powershell" || h.Command.Shell == "pwsh" {
+		line += powershellExit
+	}
 	if e.prefix != "" {
 		line = e.prefix + " '" + strings.ReplaceAll(line, "'", `'\''`) + "'"
 	}
 	return hook.Program{Path: shell[0], Argv: append(shell[:len(shell):len(shell)], line), Shell: true}, nil
 }
+
+// powershellExit hands on the exit code of a program. PowerShell makes 1 of it,
+// so that a guard's 2 would deny nothing.
+const powershellExit = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }"
 
 // direct finds the program of a command that is started without a shell.
 func (l *locator) direct(argv []string) (hook.Program, *hook.Error) {
@@ -152,16 +159,16 @@ func (l *locator) direct(argv []string) (hook.Program, *hook.Error) {
 	if !ok {
 		return hook.Program{}, missing(argv[0])
 	}
-	return hook.Program{Path: path, Argv: argv}, contained(l.hook, path)
+	return l.interpreted(path, argv)
 }
 
 // lookUp finds a program by the name that a command calls it.
 func (l *locator) lookUp(name string) (string, bool) {
 	switch {
 	case filepath.IsAbs(name):
-		return name, true
+		return l.named(name), true
 	case isPath(name):
-		return l.dir + string(filepath.Separator) + strings.TrimPrefix(name, "./"), true
+		return l.named(l.dir + string(filepath.Separator) + strings.TrimPrefix(name, "./")), true
 	}
 	return l.env.lookPath(name)
 }

@@ -95,7 +95,7 @@ func wide(path string, e *Environ) bool {
 	if path == "/" {
 		return true
 	}
-	named := filepath.Clean(e.Get("HOME"))
+	named := filepath.Clean(e.home())
 	for _, home := range []string{named, real(named), account.Home()} {
 		if filepath.IsAbs(home) && (path == home || strings.HasPrefix(home, path+string(filepath.Separator))) {
 			return true
@@ -109,7 +109,7 @@ func (e *Environ) paths(declared []string) []string {
 	var list []string
 	for _, path := range declared {
 		if path == "~" || strings.HasPrefix(path, "~/") {
-			path = e.Get("HOME") + path[1:]
+			path = e.home() + path[1:]
 		}
 		for {
 			open := strings.Index(path, "${")

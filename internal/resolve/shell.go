@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ const maxNested = 4
 
 // shellName reports whether a program is a shell that reads as POSIX has it.
 func shellName(name string) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh", "zsh"}, filepath.Base(name))
+	return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh", "zsh"}, programName(name))
 }
 
 // script reads a shell's text.

@@ -1,0 +1,74 @@
+// Command sh is a POSIX shell for tests on a Windows that has none: the interpreter of mvdan.cc/sh,
+// with the few programs that the tests' scripts call. It runs "sh -c LINE [NAME [ARG…]]",
+// "sh FILE [ARG…]" and a script on stdin.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func main() {
+	var exit interp.ExitStatus
+	switch err := run(os.Args[1:]); {
+	case err == nil:
+	case errors.As(err, &exit):
+		os.Exit(int(exit))
+	default:
+		fmt.Fprintln(os.Stderr, "sh:", err)
+		os.Exit(127)
+	}
+}
+
+func run(args []string) error {
+	options := []string{}
+	line := false
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && len(args[0]) > 1 {
+		flags := args[0]
+		args = args[1:]
+		if flags == "--" {
+			break
+		}
+		if strings.Contains(flags, "c") {
+			line, flags = true, strings.ReplaceAll(flags, "c", "")
+		}
+		if len(flags) > 1 {
+			options = append(options, flags)
+		}
+	}
+	source, name := io.Reader(os.Stdin), "sh"
+	switch {
+	case line && len(args) > 0:
+		source = strings.NewReader(args[0])
+		if args = args[1:]; len(args) > 0 {
+			name, args = args[0], args[1:]
+		}
+	case len(args) > 0:
+		file, err := os.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		source, name, args = file, args[0], args[1:]
+	}
+	script, err := syntax.NewParser().Parse(source, name)
+	if err != nil {
+		return err
+	}
+	runner, err := interp.New(
+		interp.StdIO(os.Stdin, os.Stdout, os.Stderr),
+		interp.Params(append(append(options, "--"), args...)...),
+		interp.ExecHandlers(tools),
+	)
+	if err != nil {
+		return err
+	}
+	return runner.Run(context.Background(), script)
+}

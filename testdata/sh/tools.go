@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/interp"
+)
+
+// tool is a program that this shell has within itself. It returns an exit code.
+type tool func(ctx context.Context, h interp.HandlerContext, args []string) int
+
+var all = map[string]tool{"cat": cat, "sleep": sleep, "rm": rm, "mkdir": mkdir, "touch": touch, "chmod": chmod, "grep": grep, "wc": wc, "mv": mv, "cp": cp, "env": env, "seq": seq}
+
+// tools runs what is a tool here, and leaves the rest to PATH.
+func tools(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
+	return func(ctx context.Context, args []string) error {
+		run, ok := all[strings.TrimPrefix(args[0], "/bin/")]
+		if !ok {
+			return next(ctx, args)
+		}
+		if code := run(ctx, interp.HandlerCtx(ctx), args[1:]); code != 0 {
+			return interp.ExitStatus(code)
+		}
+		return nil
+	}
+}
+
+// each calls f for each operand, as a path, and reports the first failure.
+func each(h interp.HandlerContext, args []string, f func(file string) error) int {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") && arg != "-" {
+			continue
+		}
+		if err := f(at(h, arg)); err != nil {
+			fmt.Fprintln(h.Stderr, err)
+			return 1
+		}
+	}
+	return 0
+}
+
+func at(h interp.HandlerContext, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(h.Dir, file)
+}
+
+func cat(_ context.Context, h interp.HandlerContext, args []string) int {
+	if len(args) == 0 && h.Stdin != nil {
+		io.Copy(h.Stdout, h.Stdin)
+	}
+	return each(h, args, func(file string) error {
+		text, err := os.ReadFile(file)
+		h.Stdout.Write(text)
+		return err
+	})
+}
+
+func sleep(ctx context.Context, _ interp.HandlerContext, args []string) int {
+	seconds, err := strconv.ParseFloat(strings.Join(args, ""), 64)
+	if err != nil {
+		return 1
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Duration(seconds * float64(time.Second))):
+	}
+	return 0
+}
+
+func rm(_ context.Context, h interp.HandlerContext, args []string) int {
+	return each(h, args, os.RemoveAll)
+}
+func mkdir(_ context.Context, h interp.HandlerContext, args []string) int {
+	return each(h, args, func(dir string) error { return os.MkdirAll(dir, 0o755) })
+}
+
+func touch(_ context.Context, h interp.HandlerContext, args []string) int {
+	return each(h, args, func(file string) error {
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+}
+
+// chmod: Windows has no such modes.
+func chmod(context.Context, interp.HandlerContext, []string) int { return 0 }
+
+func mv(_ context.Context, h interp.HandlerContext, args []string) int {
+	args = operands(args)
+	return failed(h, os.Rename(at(h, args[0]), at(h, args[1])))
+}
+
+func cp(_ context.Context, h interp.HandlerContext, args []string) int {
+	args = operands(args)
+	text, err := os.ReadFile(at(h, args[0]))
+	if err == nil {
+		err = os.WriteFile(at(h, args[1]), text, 0o755)
+	}
+	return failed(h, err)
+}
+
+func operands(args []string) []string {
+	for len(args) > 2 && strings.HasPrefix(args[0], "-") {
+		args = args[1:]
+	}
+	return args
+}
+
+func failed(h interp.HandlerContext, err error) int {
+	if err != nil {
+		fmt.Fprintln(h.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// env prints the variables.
+func env(_ context.Context, h interp.HandlerContext, _ []string) int {
+	for _, v := range os.Environ() {
+		fmt.Fprintln(h.Stdout, v)
+	}
+	return 0
+}
+
+func seq(_ context.Context, h interp.HandlerContext, args []string) int {
+	last, err := strconv.Atoi(args[len(args)-1])
+	for i := 1; i <= last; i++ {
+		fmt.Fprintln(h.Stdout, i)
+	}
+	return failed(h, err)
+}
+
+// wc prints how many lines, with -c bytes, stdin has.
+func wc(_ context.Context, h interp.HandlerContext, args []string) int {
+	text, err := io.ReadAll(h.Stdin)
+	n := strings.Count(string(text), "\n")
+	if strings.Join(args, "") == "-c" {
+		n = len(text)
+	}
+	fmt.Fprintln(h.Stdout, n)
+	return failed(h, err)
+}
+
+// grep looks for a fixed string, with the flags -q, -i and -F.
+func grep(_ context.Context, h interp.HandlerContext, args []string) int {
+	flags := ""
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		flags += args[0]
+		args = args[1:]
+	}
+	in := h.Stdin
+	if len(args) > 1 {
+		file, err := os.Open(at(h, args[1]))
+		if err != nil {
+			return 2 * failed(h, err)
+		}
+		defer file.Close()
+		in = file
+	}
+	found := 1
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		line, want := lines.Text(), args[0]
+		if strings.Contains(flags, "i") {
+			line, want = strings.ToLower(line), strings.ToLower(want)
+		}
+		if strings.Contains(line, want) {
+			found = 0
+			if !strings.Contains(flags, "q") {
+				fmt.Fprintln(h.Stdout, lines.Text())
+			}
+		}
+	}
+	return found
+}
