@@ -23,7 +23,7 @@ var generated = []struct {
 	file, name string
 	make       func() string
 }{
-	{"README.md", "events", eventTable},
+	{"docs/events.md", "events", eventTable},
 	{"docs/agents.md", "matrix", bridge.Matrix},
 	{"docs/hook-md.md", "keys", keyReference},
 }

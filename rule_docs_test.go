@@ -13,16 +13,16 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// The rule is the one of docs/handlers.md, as a reader copies it. The zone of the
+// The rule is the one of docs/kinds/rule.md, as a reader copies it. The zone of the
 // caller makes the hour.
 func TestNoPushFromMainOutsideWorkingHours(t *testing.T) {
-	doc, err := os.ReadFile("docs/handlers.md")
+	doc, err := os.ReadFile("docs/kinds/rule.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?s)working hours; the condition is one line:\n\n(    \+\+\+\n.*?    \+\+\+\n)`).FindSubmatch(doc)
+	found := regexp.MustCompile(`(?s)outside of working hours:\n\n(    \+\+\+\n.*?    \+\+\+\n)`).FindSubmatch(doc)
 	if found == nil {
-		t.Fatal("docs/handlers.md has no such rule")
+		t.Fatal("docs/kinds/rule.md has no such rule")
 	}
 	dir, work := t.TempDir(), t.TempDir()
 	put(t, filepath.Join(dir, "no-push", "HOOK.md"), strings.ReplaceAll("\n"+string(found[1]), "\n    ", "\n")[1:])

@@ -180,7 +180,7 @@ func TestAgentIsBounded(t *testing.T) {
 			if tc.failure != "" && f.Failure != hook.FailureOutput {
 				t.Errorf("failure %s, want output", f.Failure)
 			}
-			if got := c.Report.Warnings; len(got) != 1 || !strings.Contains(got[0].Message, fmt.Sprintf("in %d turns", tc.turns)) {
+			if got := c.Report.Warnings; len(got) != 1 || !strings.Contains(got[0].Message, fmt.Sprintf("in %d turn", tc.turns)) {
 				t.Errorf("report %+v", got)
 			}
 		})

@@ -151,7 +151,10 @@ func note(c *hook.Call, u Usage, turns int) {
 	}
 	text := fmt.Sprintf("the model used %d input and %d output tokens", u.InputTokens, u.OutputTokens)
 	if turns > 0 {
-		text += fmt.Sprintf(" in %d turns", turns)
+		text += fmt.Sprintf(" in %d turn", turns)
+	}
+	if turns > 1 {
+		text += "s"
 	}
 	c.Report.Warnings = append(c.Report.Warnings, hook.Diagnostic{
 		Severity: hook.SeverityInfo, Code: "model_usage", Hook: c.Hook.ID,

@@ -28,6 +28,26 @@ type guide struct {
 	ran     []string          // subcommands
 }
 
+// newGuide gives the test a home, and a project in it that is the current directory.
+func newGuide(t *testing.T) *guide {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	removable(t, base)
+	g := &guide{t: t, base: base, project: filepath.Join(base, "app"), runs: make(map[string]string)}
+	t.Setenv("HOME", base)
+	for name, dir := range map[string]string{"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state", "XDG_CACHE_HOME": ".cache", "XDG_RUNTIME_DIR": "run"} {
+		t.Setenv(name, filepath.Join(base, dir))
+	}
+	if err := os.Mkdir(g.project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(g.project)
+	return g
+}
+
 // prepare changes something before a command of the document.
 func (g *guide) prepare(command string) {
 	switch command {
@@ -122,10 +142,28 @@ func (g *guide) run(line string) string {
 			}
 		}
 	}
+	if words[0] != "tenterhook" {
+		return g.shell(line)
+	}
 	g.ran = append(g.ran, words[1])
 	var out bytes.Buffer
 	Main(g.t.Context(), words[1:], Streams{strings.NewReader(""), &out, &out})
 	return strings.ReplaceAll(out.String(), g.base, "/home/ada")
+}
+
+// shell runs a line that is for the shell; what it exports is there for the others.
+func (g *guide) shell(line string) string {
+	g.t.Helper()
+	if variable, ok := strings.CutPrefix(line, "export "); ok {
+		name, value, _ := strings.Cut(variable, "=")
+		g.t.Setenv(name, value)
+		return ""
+	}
+	out, err := exec.Command("sh", "-c", line).CombinedOutput()
+	if err != nil {
+		g.t.Errorf("$ %s\n%v: %s", line, err, out)
+	}
+	return string(out)
 }
 
 var runName = regexp.MustCompile(`\bd[0-9a-v]{15}\b`)
@@ -221,20 +259,7 @@ func TestTheGuideShowsWhatCommandsPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	removable(t, base)
-	g := &guide{t: t, base: base, project: filepath.Join(base, "app"), runs: make(map[string]string)}
-	t.Setenv("HOME", base)
-	for name, dir := range map[string]string{"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state", "XDG_CACHE_HOME": ".cache", "XDG_RUNTIME_DIR": "run"} {
-		t.Setenv(name, filepath.Join(base, dir))
-	}
-	if err := os.Mkdir(g.project, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(g.project)
+	g := newGuide(t)
 	fresh := g.follow(strings.Split(string(text), "\n"))
 	if *updateGuide {
 		if err := os.WriteFile(path, []byte(strings.Join(fresh, "\n")), 0o644); err != nil {
@@ -273,7 +298,10 @@ func (g *guide) follow(lines []string) (fresh []string) {
 		if len(want) > 0 && want[len(want)-1] == "" { // before the next prompt
 			want = want[:len(want)-1]
 		}
-		got := strings.Split(strings.TrimRight(g.run(command), "\n"), "\n")
+		var got []string
+		if out := strings.TrimRight(g.run(command), "\n"); out != "" {
+			got = strings.Split(out, "\n")
+		}
 		if *updateGuide && len(elided) == 0 {
 			g.learn(strings.Join(want, "\n"), strings.Join(got, "\n"))
 			for _, line := range got {
