@@ -71,12 +71,12 @@ func TestEachPageOfAKindWorksAsItIsWritten(t *testing.T) {
 					content = strings.NewReplacer(server.address, free, `("`+host+`", `+port+`)`, `("`+host+`", `+another+`)`).Replace(content)
 				}
 				if strings.HasPrefix(content, "#!") { // for the reader to make executable
-				g.write(strings.TrimPrefix(file[1], "~/"), "")
-				if err := os.Chmod(filepath.Join(g.base, strings.TrimPrefix(file[1], "~/")), 0o644); err != nil {
-					t.Fatal(err)
+					g.write(strings.TrimPrefix(file[1], "~/"), "")
+					if err := os.Chmod(filepath.Join(g.base, strings.TrimPrefix(file[1], "~/")), 0o644); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			g.write(strings.TrimPrefix(file[1], "~/"), content)
+				g.write(strings.TrimPrefix(file[1], "~/"), content)
 			}
 			if server.serve != nil {
 				server.serve(t, g, free)
