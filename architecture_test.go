@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/pack":      {},
 	"internal/pack/":     {"internal/pack"},
 	"fleet/internal/oci": {"fleet/internal/problem", "internal/pack", "hook", "manifest"},
-	"fleet/internal/cli": {"fleet/internal/hub", "fleet/internal/oci", "fleet/internal/problem", "internal/pack", "internal/version", "hook", "discovery", "registry"},
+	"fleet/internal/cli": {"fleet/internal/hub", "fleet/internal/oci", "fleet/internal/problem", "fleet/internal/telemetry", "internal/pack", "internal/recording", "internal/version", "hook", "discovery", "journal", "registry"},
 	"fleet/cmd/":         {"fleet/internal/cli"},
 	"internal/process":   {"internal/environ", "internal/sandbox"},
 	"internal/resolve":   {"hook", "internal/account", "internal/environ", "internal/sandbox"},
@@ -73,13 +73,14 @@ var mayImport = map[string][]string{
 	"":                   {"registry", "hook", "handler/", "plugins"},
 
 	// what a program says of itself, and what a release generates of it
-	"internal/version":        {"internal/version/linked"},
-	"internal/version/linked": {},
-	"internal/manual":         {},
-	"internal/manual/":        {"internal/manual", "internal/cli"},
-	"fleet/internal/problem":  {},
-	"fleet/internal/hub":      {"fleet/internal/problem"},
-	"fleet/internal/manual":   {"internal/manual", "fleet/internal/cli"},
+	"internal/version":         {"internal/version/linked"},
+	"internal/version/linked":  {},
+	"internal/manual":          {},
+	"internal/manual/":         {"internal/manual", "internal/cli"},
+	"fleet/internal/problem":   {},
+	"fleet/internal/hub":       {"fleet/internal/problem"},
+	"fleet/internal/telemetry": {"hook", "journal"},
+	"fleet/internal/manual":    {"internal/manual", "fleet/internal/cli"},
 
 	// the signed documents of a fleet
 	"internal/fleetpolicy":  {"hook", "dialect", "trust", "internal/account"},
@@ -172,7 +173,7 @@ func TestRegistryStaysLean(t *testing.T) {
 
 // The fleet's engines are of a module and a program of their own.
 func TestNothingOfTheFleetIsLinkedOutsideOfIt(t *testing.T) {
-	engines := []string{module + "/fleet", "oras.land/", "github.com/opencontainers/", "github.com/google/go-containerregistry", "github.com/nats-io/"}
+	engines := []string{module + "/fleet", "oras.land/", "github.com/opencontainers/", "github.com/google/go-containerregistry", "github.com/nats-io/", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters"}
 	ofFleet := func(path string) bool {
 		return slices.ContainsFunc(engines, func(e string) bool { return strings.HasPrefix(path, e) })
 	}
@@ -182,7 +183,7 @@ func TestNothingOfTheFleetIsLinkedOutsideOfIt(t *testing.T) {
 		}
 	}
 	linked := goList(t, "-deps", "./fleet/cmd/tenterhook-fleet")
-	for _, engine := range []string{"oras.land/", "github.com/nats-io/"} {
+	for _, engine := range []string{"oras.land/", "github.com/nats-io/", "go.opentelemetry.io/otel/exporters"} {
 		if !slices.ContainsFunc(linked, func(p listedPackage) bool { return strings.HasPrefix(p.ImportPath, engine) }) {
 			t.Errorf("tenterhook-fleet does not link %s: this test looks for the wrong names", engine)
 		}

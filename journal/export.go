@@ -9,64 +9,99 @@ import (
 	"time"
 )
 
-// Numbered is an entry with its number in the journal.
+// Position is how far a reader of a journal is. The zero value is the beginning.
+type Position struct {
+	Dispatch int64 `json:"dispatch"` // the number of the last dispatch that was read
+	Result   int64 `json:"result"`   // that of the last result
+}
+
+// Numbered is an entry with the number of its dispatch, which grows by one from
+// dispatch to dispatch and never comes back.
 type Numbered struct {
-	// Seq grows by one from entry to entry, and never comes back.
 	Seq int64 `json:"seq"`
 	Entry
 }
 
-// Entries returns the entries after a number, the oldest first, with their results:
-// at most limit of them. One whose body is damaged has its number and an Error alone.
-func (j *Journal) Entries(ctx context.Context, after int64, limit int) (list []Numbered, err error) {
-	rows, err := j.db.QueryContext(ctx, `SELECT seq, run, at_us, body FROM dispatch WHERE seq > ? ORDER BY seq LIMIT ?`, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	for rows.Next() {
+// Entries returns what came after a position, the oldest first, and the position
+// behind it: at most limit dispatches with their results, and results of the
+// background that came after their dispatch was read. The latter are entries of
+// their own, with one result, the time of that, and a Seq that is not after the
+// position's. A body that is damaged leaves its number and an Error.
+func (j *Journal) Entries(ctx context.Context, after Position, limit int) (list []Numbered, next Position, err error) {
+	next = after
+	err = j.each(ctx, func(scan func(...any) error) error {
 		var n Numbered
 		var run string
 		var at int64
 		var body []byte
-		if err := rows.Scan(&n.Seq, &run, &at, &body); err != nil {
-			return nil, err
+		if err := scan(&n.Seq, &run, &at, &body); err != nil {
+			return err
 		}
-		if err := json.Unmarshal(body, &n.Entry); err != nil {
-			n.Entry = Entry{Run: run, Time: time.UnixMicro(at).UTC(), Error: fmt.Sprintf("entry %d of the journal is damaged: %v", n.Seq, err)}
+		n.Entry = decoded(body, run, n.Seq, at)
+		list, next.Dispatch = append(list, n), n.Seq
+		return nil
+	}, `SELECT seq, run, at_us, body FROM dispatch WHERE seq > ? ORDER BY seq LIMIT ?`, after.Dispatch, limit)
+	if err != nil {
+		return nil, after, err
+	}
+	at := make(map[int64]int, len(list))
+	for i, n := range list {
+		at[n.Seq] = i
+	}
+	// Those of dispatches that are read next begin behind all that is read now.
+	err = j.each(ctx, func(scan func(...any) error) error {
+		var seq, dispatch, when int64
+		var id, run string
+		var body, head []byte
+		if err := scan(&seq, &dispatch, &when, &id, &body, &run, &head); err != nil {
+			return err
 		}
-		list = append(list, n)
+		var r Result
+		if err := json.Unmarshal(body, &r); err != nil {
+			r = Result{Hook: id, Reason: fmt.Sprintf("line %d of the journal is damaged: %v", seq, err)}
+		}
+		next.Result = seq
+		i, now := at[dispatch]
+		if now && !r.Background {
+			list[i].Results = append(list[i].Results, r)
+			return nil
+		}
+		var e Entry
+		if now {
+			e = list[i].Entry
+		} else {
+			e = decoded(head, run, dispatch, when)
+		}
+		e.Time, e.ElapsedMS, e.Results = time.UnixMicro(when).UTC(), r.ElapsedMS, []Result{r}
+		list = append(list, Numbered{dispatch, e})
+		return nil
+	}, `SELECT r.seq, r.dispatch, r.at_us, r.hook, r.body, d.run, CASE WHEN d.seq <= ? THEN d.body END FROM result r JOIN dispatch d ON d.seq = r.dispatch
+		WHERE r.seq > ? AND r.seq < (SELECT coalesce(min(seq), 9223372036854775807) FROM result WHERE seq > ? AND dispatch > ?) ORDER BY r.seq LIMIT ?`,
+		after.Dispatch, after.Result, after.Result, next.Dispatch, limit*maxResults)
+	if err != nil {
+		return nil, after, err
 	}
-	if err := rows.Err(); err != nil || len(list) == 0 {
-		return list, err
-	}
-	return list, j.resultsOf(ctx, list)
+	return list, next, nil
 }
 
-// resultsOf adds the results of entries that follow one another.
-func (j *Journal) resultsOf(ctx context.Context, list []Numbered) error {
-	at := make(map[int64]*Numbered, len(list))
-	for i := range list {
-		at[list[i].Seq] = &list[i]
+// decoded is the entry of a dispatch without its results.
+func decoded(body []byte, run string, seq, at int64) (e Entry) {
+	if err := json.Unmarshal(body, &e); err != nil {
+		return Entry{Run: run, Time: time.UnixMicro(at).UTC(), Error: fmt.Sprintf("dispatch %d of the journal is damaged: %v", seq, err)}
 	}
-	rows, err := j.db.QueryContext(ctx, `SELECT dispatch, hook, body FROM result WHERE dispatch BETWEEN ? AND ? ORDER BY seq`, list[0].Seq, list[len(list)-1].Seq)
+	return e
+}
+
+// each calls row for each row of a query.
+func (j *Journal) each(ctx context.Context, row func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := j.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	for rows.Next() {
-		var seq int64
-		var id string
-		var body []byte
-		var r Result
-		if err := rows.Scan(&seq, &id, &body); err != nil {
+		if err := row(rows.Scan); err != nil {
 			return err
-		}
-		if err := json.Unmarshal(body, &r); err != nil {
-			r = Result{Hook: id, Reason: fmt.Sprintf("a result of entry %d of the journal is damaged: %v", seq, err)}
-		}
-		if n := at[seq]; n != nil {
-			n.Results = append(n.Results, r)
 		}
 	}
 	return rows.Err()

@@ -2,6 +2,8 @@ package journal_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,32 +14,51 @@ import (
 
 func TestEntriesComeInOrderWithTheirResults(t *testing.T) {
 	ctx := context.Background()
-	j := filled(t, 7)
+	j, dir := filled(t, 7)
+	var at journal.Position
 	var seqs []int64
-	for after := int64(0); ; {
-		list, err := j.Entries(ctx, after, 3)
+	read := func() (list []journal.Numbered) {
+		t.Helper()
+		list, next, err := j.Entries(ctx, at, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(list) == 0 {
-			break
-		}
+		at = next
+		return list
+	}
+	for list := read(); len(list) > 0; list = read() {
 		for _, n := range list {
-			if n.Seq != after+1 || len(n.Results) != 1 || n.Results[0].Hook != "user/guard" || n.Run == "" {
-				t.Errorf("after %d: %+v", after, n)
+			if len(n.Results) != 1 || n.Results[0].Hook != "user/guard" || n.Run == "" {
+				t.Errorf("%+v", n)
 			}
-			after = n.Seq
 			seqs = append(seqs, n.Seq)
 		}
 	}
-	if len(seqs) != 7 {
-		t.Errorf("entries %v, want 7", seqs)
+	if fmt.Sprint(seqs) != "[1 2 3 4 5 6 7]" {
+		t.Errorf("entries %v", seqs)
+	}
+	// What a background hook came to is part of a dispatch that was read long ago.
+	background := hook.Record{Run: "rr", Time: time.Now(), Elapsed: time.Second, Event: hook.EventPreToolUse,
+		Background: &hook.Result{Hook: &hook.Hook{ID: "user/audit"}, Status: hook.StatusSuccess, Elapsed: time.Second}}
+	written(t, dir, background, dispatched("new"))
+	if _, err := j.Ingest(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for list := read(); len(list) > 0; list = read() {
+		for _, n := range list {
+			got = append(got, fmt.Sprintf("%s of %s, %d", n.Results[0].Hook, n.Run, n.Seq))
+		}
+	}
+	slices.Sort(got)
+	if fmt.Sprint(got) != "[user/audit of rr, 2 user/guard of new, 8]" {
+		t.Errorf("then %q", got)
 	}
 }
 
 func TestACursorMovesForWhoeverSawItsState(t *testing.T) {
 	ctx := context.Background()
-	j := filled(t, 1)
+	j, _ := filled(t, 1)
 	for _, step := range []struct {
 		sink, was, state string
 		stored           bool
@@ -53,20 +74,31 @@ func TestACursorMovesForWhoeverSawItsState(t *testing.T) {
 	}
 }
 
-// filled is a journal with entries of one hook each.
-func filled(t *testing.T, n int) *journal.Journal {
+func dispatched(run string) hook.Record {
+	return hook.Record{Run: run, Time: time.Now(), Event: hook.EventPreToolUse,
+		Outcome: &hook.Outcome{Results: []hook.Result{{Hook: &hook.Hook{ID: "user/guard"}, Status: hook.StatusSuccess}}}}
+}
+
+func written(t *testing.T, dir string, records ...hook.Record) {
 	t.Helper()
-	dir := t.TempDir()
 	r, err := journal.NewRecorder(dir, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range n {
-		r.Record(hook.Record{Run: strings.Repeat("r", i+1), Time: time.Now(), Event: hook.EventPreToolUse,
-			Outcome: &hook.Outcome{Results: []hook.Result{{Hook: &hook.Hook{ID: "user/guard"}, Status: hook.StatusSuccess}}}})
+	for _, rec := range records {
+		r.Record(rec)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// filled is a journal with entries of one hook each, the runs r, rr, …
+func filled(t *testing.T, n int) (*journal.Journal, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range n {
+		written(t, dir, dispatched(strings.Repeat("r", i+1)))
 	}
 	j, err := journal.Open(context.Background(), dir, journal.Options{})
 	if err != nil {
@@ -76,7 +108,7 @@ func filled(t *testing.T, n int) *journal.Journal {
 	if _, err := j.Ingest(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return j
+	return j, dir
 }
 
 func TestTheTraceOfAnEventIsKeptWhereItIsOne(t *testing.T) {

@@ -25,7 +25,7 @@ func (a *app) fleetCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs, RunE: needCommand,
 	}
 	cmd.PersistentFlags().StringVar(&a.connection, "connection", "", "connect with the credential in this `FILE`, as 'hub credential' writes it (default: this machine's)")
-	cmd.AddCommand(a.hubCommand(), a.enrollCommand(), a.leaveCommand())
+	cmd.AddCommand(a.hubCommand(), a.enrollCommand(), a.leaveCommand(), a.otelCommand())
 	return cmd
 }
 
