@@ -233,7 +233,7 @@ func scalars(raw json.RawMessage) []string {
 		}
 		return found
 	}
-	if len(raw) == 0 || raw[0] == '{' {
+	if raw[0] == '{' {
 		return nil
 	}
 	return []string{string(raw)}

@@ -162,12 +162,8 @@ func (r *lineReader) variants(words []string, at int) {
 // NAME=value, and what stands behind a ! of an editor.
 func (r *lineReader) texts(words []string, h how, via string) {
 	for _, w := range words {
-		if isOption(w) {
-			if _, val, ok := strings.Cut(w, "="); ok {
-				w = val
-			} else if w[1] != '-' {
-				w = w[2:]
-			}
+		if isOption(w) && w[1] != '-' {
+			w = w[2:]
 		}
 		if _, run, ok := strings.Cut(w, " !"); ok && !r.said { // :r !ls
 			r.text(run, min(h, may), via)
@@ -335,9 +331,8 @@ func (r *lineReader) optionText(args []string, option, via string) {
 		if a != "--command" && at+1 < len(a) && len(a) > 2 {
 			r.text(a[at+1:], may, via)
 		}
-		for _, next := range args[i+1:] {
-			r.text(next, does, via)
-			break
+		if i+1 < len(args) {
+			r.text(args[i+1], does, via)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (d *destruction) verdict(h harm, what string) {
 			certainty = Suspected
 			what += " (unless that is only text here)"
 		}
-	case h == doubtful, d.now != nil && d.now.how == may:
+	case h == doubtful, d.now.how == may:
 		certainty = Suspected
 	default:
 		certainty = Sure
@@ -213,10 +213,10 @@ func (d *destruction) unknownProgram(name string, args []string) {
 // archive judges a packer that removes what it has packed, or writes onto a disk.
 func (d *destruction) archive(args []string) {
 	removes := slices.ContainsFunc(args, func(w string) bool {
-		return len(w) > 5 && strings.HasPrefix("--remove-files", w) || w == "-sdel" || w == "--move" || isOption(w) && w[1] != '-' && strings.Contains(w, "m") && d.now.program() == "zip"
+		return len(w) > 4 && strings.HasPrefix("--remove-files", w) || w == "-sdel" || w == "--move" || isOption(w) && w[1] != '-' && strings.Contains(w, "m") && d.now.program() == "zip"
 	})
 	for _, w := range args {
-		if !removes && isDisk(w) && len(args) > 0 && strings.Contains(args[0], "c") {
+		if !removes && isDisk(w) && strings.Contains(args[0], "c") {
 			d.verdict(doubtful, "would write an archive onto "+excerpt(shown(w)))
 		}
 		if p := d.danger(w); removes && !isOption(w) {
@@ -227,7 +227,7 @@ func (d *destruction) archive(args []string) {
 
 // remove judges rm, and programs that delete directories without an option.
 func (d *destruction) remove(args []string, recursive bool) {
-	options, unknown, targets := true, false, 0
+	options, targets := true, 0
 	for _, w := range args {
 		if w == "--" {
 			break
@@ -238,8 +238,6 @@ func (d *destruction) remove(args []string, recursive bool) {
 			d.verdict(fatal, "deletes / itself")
 		case len(w) > 2 && strings.HasPrefix("--recursive", low), isOption(w) && w[1] != '-' && strings.Contains(low, "r"):
 			recursive = true
-		case isUnknown(w):
-			unknown = true
 		}
 	}
 	for _, w := range args {
@@ -252,9 +250,7 @@ func (d *destruction) remove(args []string, recursive bool) {
 		switch {
 		case recursive:
 			d.verdict(p.harm, "would delete "+describe(w, p))
-		case p.harm == fatal && unknown:
-			d.verdict(doubtful, "may delete "+describe(w, p))
-		case p.harm == fatal && !isUnknown(w), p.harm > harmless && !isPlain(w) && !isUnknown(w), isDisk(w):
+		case p.harm == fatal, p.harm > harmless && !isPlain(w) && !isUnknown(w), isDisk(w):
 			d.verdict(doubtful, "would delete "+describe(w, p))
 		case isPlain(w) && (p.system || p.kind == ofHome && p.harm > harmless):
 			d.verdict(doubtful, "would delete a file that the system or its owner needs")
@@ -307,7 +303,7 @@ func (d *destruction) mode(name string, args []string) {
 	})
 	for _, w := range args {
 		p := d.danger(w)
-		if !recursive && name == "chmod" && p.system && isPlain(w) && slices.ContainsFunc(args, takesAway) {
+		if !recursive && name == "chmod" && p.system && slices.ContainsFunc(args, takesAway) {
 			d.verdict(doubtful, "would take the permissions of a file of the system")
 		}
 		if isOption(w) || p.harm != fatal || p.kind == ofHere {
@@ -325,7 +321,7 @@ func (d *destruction) mode(name string, args []string) {
 // takesAway recognises a mode that takes permissions: 000, a-x, -x.
 func takesAway(mode string) bool {
 	who, taken, ok := strings.Cut(mode, "-")
-	return ok && strings.Trim(who, "ugoa") == "" && taken != "" && strings.Trim(taken, "rwxst") == "" || len(mode) > 1 && strings.Trim(mode, "0") == ""
+	return ok && strings.Trim(who, "ugoa") == "" && taken != "" && strings.Trim(taken, "rwxst") == "" || mode != "" && strings.Trim(mode, "0") == ""
 }
 
 // edit judges programs that change a file in place.

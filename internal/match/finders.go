@@ -15,7 +15,10 @@ func (r *lineReader) findRuns(args []string, in stream, via string) {
 			if end := slices.IndexFunc(rest, func(w string) bool { return w == ";" || w == "+" }); end >= 0 {
 				rest = rest[:end]
 			}
-			for j, one := range found {
+			if len(found) > maxChoices && r.how > mentioned {
+				r.line.cannotRead("runs a command in too many places")
+			}
+			for _, one := range found[:min(len(found), maxChoices)] {
 				if !r.charge(rest) {
 					return
 				}
@@ -23,9 +26,7 @@ func (r *lineReader) findRuns(args []string, in stream, via string) {
 				for k := range words {
 					words[k] = strings.ReplaceAll(words[k], "{}", one)
 				}
-				if j < maxChoices {
-					r.carried(words, stream{}, does, via)
-				}
+				r.carried(words, stream{}, does, via)
 			}
 		}
 	}
@@ -95,17 +96,20 @@ func findFound(args []string) []string {
 	if !filtered {
 		return starts
 	}
-	belows := []string{"/" + wildWordText}
+	anywhere := "/" + wildWordText
+	var belows []string
+	one := []string{anywhere} // what the alternative that is read finds
 	for i, a := range args {
-		if a == "-o" || a == "-or" || a == "," {
-			belows = belows[:1]
-			break
-		}
-		if (a == "-name" || a == "-iname") && i+1 < len(args) && (i == 0 || args[i-1] != "!" && args[i-1] != "-not") {
+		switch {
+		case a == "-o" || a == "-or" || a == ",":
+			belows = append(belows, one...)
+			one = []string{anywhere}
+		case (a == "-name" || a == "-iname") && i+1 < len(args) && args[max(i-1, 0)] != "!" && args[max(i-1, 0)] != "-not":
 			name := shellPattern(args[i+1])
-			belows = []string{"/" + wildWordText + "/" + name, "/" + name}
+			one = []string{anywhere + "/" + name, "/" + name}
 		}
 	}
+	belows = append(belows, one...)
 	var found []string
 	for _, start := range starts {
 		for _, below := range belows {

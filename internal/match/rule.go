@@ -109,8 +109,7 @@ type ruleParser struct {
 func (p *ruleParser) parse(s string) {
 	caliban := p.opts.Caliban || !p.opts.StrictCompat
 	if s == "" {
-		p.rule.kind = ruleEvery
-		return
+		return // the zero kind is ruleEvery
 	}
 	if tool, content, ok := splitCall(s); ok {
 		p.setTool(tool)

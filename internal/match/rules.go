@@ -78,12 +78,12 @@ func (r *Rule) matchUnless(c *Call, unless *Rules) Decision {
 		d := r.Match(c)
 		if d.Run && unless != nil {
 			if u := unless.Match(c); u.Certainty == Sure {
-				return Decision{By: u.By}
+				return Decision{}
 			}
 		}
 		return d
 	}
-	best := Decision{By: "no part of the command matches"}
+	var best Decision
 	for _, cmd := range c.shellTexts() {
 		if d := shell.matchCommand(cmd, unless); d.Certainty > best.Certainty {
 			best = d

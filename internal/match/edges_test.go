@@ -1,0 +1,200 @@
+package match
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestALongCommandIsReadToItsLastWord(t *testing.T) {
+	many := strings.Repeat("a ", 2*maxMentioned)
+	for command, want := range map[string]Certainty{"tool " + many + "rm -rf /": Suspected, "sudo " + many + "rm -rf /": Suspected, "tool " + many: No} {
+		if d := Destructive(inWork(t, command)); d.Certainty != want {
+			t.Errorf("%.20s… of %d words: %+v, want %d", command, 2*maxMentioned, d, want)
+		}
+	}
+}
+
+func TestTheWorkspaceIsGuardedFromWhereverTheSessionIs(t *testing.T) {
+	for _, tt := range []struct {
+		cwd, command string
+		want         Certainty
+	}{
+		{"/tmp/x", "rm -rf /src/project", Sure},
+		{"/tmp/x", "rm -rf /src/project/*", Sure},
+		{"/tmp/x", "rm -rf /src/project/sub", No},
+		{"/src/project/sub", "rm -rf /src/project", Sure},
+		{"/src/project/sub", "rm -rf ..", Sure},
+		{"/src/project/sub", "rm -rf ../other", No},
+		{"", "rm -rf /src/project", Sure},
+	} {
+		c := inWork(t, tt.command)
+		c.Cwd = tt.cwd
+		if d := Destructive(c); d.Certainty != tt.want {
+			t.Errorf("%s in %q: %+v, want %d", tt.command, tt.cwd, d, tt.want)
+		}
+	}
+}
+
+func TestAListOfWordsCountsAtAnyDepth(t *testing.T) {
+	for _, input := range []string{
+		`{"a":{"argv":["rm","-rf","/"]}}`, `{"a":{"b":{"c":["rm","-rf","/"]}}}`, `{"a":[[["rm","-rf","/"]]]}`, `{"a":[{"b":["rm","-rf","/"]}]}`,
+		`{"a":[1,["rm","-rf","/"]]}`, `{"n":12,"a":["rm","-rf","/"]}`, `{"n":null,"b":true,"a":["rm","-rf","/"]}`,
+	} {
+		if d := Destructive(inProject("mcp__sh__run", input)); d.Certainty != Sure {
+			t.Errorf("%s: %+v", input, d)
+		}
+	}
+}
+
+func TestAToolsPatternNamesItsToolsAlone(t *testing.T) {
+	for _, tt := range []struct {
+		rule, tool string
+		strict     bool
+		want       bool
+	}{
+		{"mcp__fs__*", "mcp__fs__read", false, true},
+		{"mcp__fs__*", "mcp__FS__read", false, false},
+		{"mcp__fs__*", "mcp__net__read", false, false},
+		{"mcp__fs", "mcp__fs__read", false, true},
+		{"mcp__fs", "mcp__FS__read", false, false},
+		{"mcp__fs__", "mcp__fs__read", false, true},
+		{"mcp__fs__.*", "mcp__fs__read", false, true},
+		{"mcp__fs", "mcp__fs__read", true, false},
+		{"Edit", "Write", false, true},
+		{"Edit", "MultiEdit", false, true},
+		{"Edit", "NotebookEdit", false, true},
+		{"Edit", "Read", false, false},
+		{"Edit", "Write", true, false},
+		{"Edit", "Edit", true, true},
+		{"Write", "Edit", false, false},
+		{"NotebookEdit(src/**)", "NotebookEdit", false, true},
+		{"NotebookEdit(doc/**)", "NotebookEdit", false, false},
+		{"NotebookRead(src/**)", "NotebookRead", false, true},
+		{"NotebookRead(doc/**)", "NotebookRead", false, false},
+		{"MultiEdit(doc/**)", "MultiEdit", false, false},
+		{"LS(doc/**)", "LS", false, false},
+	} {
+		rule, _ := ParseRule(tt.rule, RuleOptions{StrictCompat: tt.strict})
+		if d := rule.Match(tool(tt.tool, `{"file_path":"src/a"}`)); d.Run != tt.want {
+			t.Errorf("%s (strict %v) on %s: %+v, want %v", tt.rule, tt.strict, tt.tool, d, tt.want)
+		}
+	}
+}
+
+func TestARuleThatNamesNoToolIsAProblem(t *testing.T) {
+	for _, text := range []string{"*", "*sh", "a b", "(x)", "Bash(x", "Bash x)", "nothing at all"} {
+		rules, problems := ParseRules([]string{"Bash", text}, RuleOptions{StrictCompat: true})
+		if len(problems) != 1 || rules.rules[1].Valid() || problems[0].Hint == "" {
+			t.Errorf("%q: %+v", text, problems)
+		}
+	}
+	for text, code := range map[string]string{
+		"Bash(git *)": "", "Bash(f() x)": "", `Bash(a\) b)`: "", `Bash(\(a)`: "", "Bash(a) or Read(b)": ProblemRuleSeveral, "Bash(a) b (c)": ProblemRuleSeveral, "Bash( a)": ProblemRuleSpace,
+	} {
+		_, problems := ParseRule(text, RuleOptions{})
+		if code == "" && len(problems) > 0 || code != "" && (len(problems) != 1 || problems[0].Code != code) {
+			t.Errorf("%q: %+v, want %q", text, problems, code)
+		}
+	}
+}
+
+func TestEachCommandOfACallCountsByItself(t *testing.T) {
+	rules, _ := ParseRules([]string{"Bash(git push *)"}, RuleOptions{})
+	unless, _ := ParseRules([]string{"Bash(git push --dry-run *)"}, RuleOptions{})
+	for input, want := range map[string]bool{
+		`{"command":"git push","command":"ls"}`:                 true,
+		`{"command":"ls","command":"git push"}`:                 true,
+		`{"command":"git push --dry-run","command":"ls"}`:       false,
+		`{"command":"git push --dry-run","command":"git push"}`: true,
+	} {
+		if d := rules.MatchUnless(inProject("Bash", input), unless); d.Run != want || d.By == "" {
+			t.Errorf("%s: %+v, want %v", input, d, want)
+		}
+	}
+}
+
+func TestPatternsUniteUnlessOneRefersToItsGroups(t *testing.T) {
+	for _, tt := range []struct {
+		patterns []string
+		want     bool
+	}{
+		{[]string{"Bash"}, true},
+		{[]string{"Bash", "Edit|Write", "Bash"}, true},
+		{[]string{"Bash", "^mcp__"}, true},
+		{[]string{"^mcp__", "^mcp__", "k$"}, true},
+		{[]string{"a.b", "Bash"}, true},
+		{[]string{"Bash", ""}, true},
+		{[]string{"|"}, true},
+		{[]string{"Bash", "("}, false},
+		{[]string{"Bash", `(a)\1`}, false},
+		{[]string{"Bash", "(?<n>a)"}, false},
+	} {
+		union, ok := Union(tt.patterns, false)
+		if ok != tt.want {
+			t.Errorf("%q: %q, %v", tt.patterns, union, ok)
+		}
+		if strings.Contains(union, "^mcp__)|(?:^mcp__") || strings.Contains(union, "Bash|Bash") {
+			t.Errorf("%q: %q has one of them twice", tt.patterns, union)
+		}
+	}
+}
+
+func TestAPathIsReadAsToolsExpandIt(t *testing.T) {
+	for _, tt := range []struct {
+		rule, path   string
+		want, strict bool
+	}{
+		{"Read(~/.ssh/**)", "~/.ssh/x", true, true},
+		{"Read(~/.ssh/**)", "$HOME/.ssh/x", true, false},
+		{"Read(~/.ssh/**)", "${HOME}/.ssh/x", true, false},
+		{"Read(~/.ssh/**)", " ~/.ssh/x", true, false},
+		{"Read(~/.ssh/**)", "~alice/.ssh/x", true, false},
+		{"Read(~/.ssh/**)", "~bob/.ssh/x", false, false},
+		{"Read(//home/bob/**)", "~bob/.ssh/x", true, false},
+		{"Read(//root/**)", "~root/x", true, false},
+		{"Read(//root/**)", "~alice/x", false, false},
+		{"Read(a)", "~+/a", true, true},
+		{"Read(//etc/a)", "file:///etc/a", true, false},
+		{"Read(//etc/a)", "file://localhost/etc/a", true, false},
+		{"Read(//etc/a)", "file:///etc/%61", true, false},
+		{"Read(//etc/a)", "/proc/self/root/etc/a", true, false},
+		{"Read(//etc/a)", "/etc/b", false, false},
+		{"Read(/src/a)", "src/a", true, true},
+		{"Read(/src/a)", "other/src/a", false, false},
+		{"Read(**/a)", "/elsewhere/x/a", true, true},
+		{"Read(*.key)", "/elsewhere/x/a.key", true, true},
+		{"Read(*.key/a)", "/elsewhere/x/a.key", false, false},
+		{"Read:~Secret", "/x/my-SECRET-file", true, false},
+		{"Read:~Secret", "/x/other", false, false},
+		{"Read:/x/*.Key", "/x/A.key", true, false},
+		{"Read:/x/?.key", "/x/ab.key", false, false},
+	} {
+		rule, problems := ParseRule(tt.rule, RuleOptions{StrictCompat: false, Caliban: true})
+		if len(problems) > 0 {
+			t.Error(problems)
+		}
+		c := inProject("Read", `{"file_path":"`+tt.path+`"}`)
+		if d := rule.Match(c); d.Run != tt.want {
+			t.Errorf("%s on %q: %+v, want %v", tt.rule, tt.path, d, tt.want)
+		}
+		if strings.Contains(tt.rule, ":") {
+			continue
+		}
+		rule, _ = ParseRule(tt.rule, RuleOptions{StrictCompat: true})
+		if d := rule.Match(c); d.Run != tt.strict {
+			t.Errorf("strict: %s on %q: %+v, want %v", tt.rule, tt.path, d, tt.strict)
+		}
+	}
+}
+
+func TestAHostIsReadOffWhatAToolTakesForAURL(t *testing.T) {
+	rule, _ := ParseRule("WebFetch(domain:example.com)", RuleOptions{})
+	for text, want := range map[string]bool{
+		"https://example.com": true, "https://EXAMPLE.com./x": true, "example.com": true, "example.com/x": true, "example.com:80": true, " https://example.com ": true,
+		"https://example.org": false, "https://example.com@evil.example": false, "evil.example/example.com": false, "https://sub.example.com": false, "": true,
+	} {
+		if d := rule.Match(inProject("WebFetch", `{"url":"`+text+`"}`)); d.Run != want || d.By == "" {
+			t.Errorf("%q: %+v, want %v", text, d, want)
+		}
+	}
+}
