@@ -18,10 +18,19 @@ type Agent struct {
 
 	events []event
 	tools  map[string]tool
+	// lists are the keys of tools' inputs that hold a list of inputs of their own: the
+	// call stands for as many calls.
+	lists map[string]string
+	// variant names the entry of tools for a call of a tool that does several things;
+	// nil or "" = that of its own name.
+	variant func(name string, input json.RawMessage) string
 
 	// besideDenial: context reaches the model beside a denial.
 	besideDenial bool
 
+	// means tells what a call of the shell really is, by our names, if it does
+	// nothing else; nil = what it says.
+	means func(c *call, input json.RawMessage) (name string, canonical json.RawMessage, ok bool)
 	// prepare turns the payload's own fields into the canonical ones; nil where
 	// they are the same.
 	prepare func(c *call) error

@@ -119,7 +119,7 @@ func (r *reply) settleRewrite() {
 		return
 	}
 	r.input = updated
-	able := r.agent.enforces(Rewrite)
+	able := r.agent.enforces(Rewrite) && r.agent.lists[r.said.Tool] == ""
 	switch {
 	case r.event == hook.EventPermissionRequest:
 		able = r.agent.isClaude() && r.verdict == hook.Allow
@@ -145,8 +145,8 @@ func (r *reply) nativeInput(input json.RawMessage) json.RawMessage {
 	if len(r.said.Input) > 0 {
 		before, _ = hook.Members(r.said.Input) // Decode read them already
 	}
-	keys := r.agent.tools[cmp.Or(r.said.Tool, name)].keys
-	back := make(map[string]string)
+	t, _ := r.agent.toolFor(cmp.Or(r.said.Tool, name), r.said.Input)
+	keys, back := t.keys, make(map[string]string)
 	for _, from := range slices.Sorted(maps.Keys(keys)) {
 		if _, taken := back[keys[from]]; !taken || hasKey(before, from) { // of several old keys, the one that the call used
 			back[keys[from]] = from

@@ -128,25 +128,97 @@ func guard(tool, text string) func(hook.Input) (*hook.Outcome, error) {
 	}
 }
 
-func TestFilesOfAPatchInAShellLineAreJudgedAsFileTools(t *testing.T) {
-	a, _ := Lookup("codex")
-	command := "cd sub && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.go\n+package x\n*** Update File: /etc/passwd\n@@\n-a\n+root\n*** Delete File: old\n*** End Patch\nEOF"
-	raw, err := json.Marshal(map[string]any{"cwd": "/w", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
+// patching is a call of Codex that runs a line in /w.
+func patching(t *testing.T, line string) []byte {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"cwd": "/w", "tool_name": "Bash", "tool_input": map[string]string{"command": line}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return raw
+}
+
+const aPatch = "*** Begin Patch\n*** Add File: new.go\n+package x\n*** Update File: /etc/passwd\n@@\n-a\n+root\n*** Delete File: old\n*** End Patch"
+
+func TestFilesOfAPatchInAShellLineAreJudgedAsFileTools(t *testing.T) {
+	a, _ := Lookup("codex")
+	alone := "cd sub && apply_patch <<'EOF'\n" + aPatch + "\nEOF"
 	for name, tt := range map[string]struct {
-		tool, text string
-		denied     bool
+		line, tool, text string
+		denied           bool
 	}{
-		"a new file": {"Write", "/w/new.go", true}, "its content": {"Write", "package x", true}, "an edit": {"Edit", "/etc/passwd", true},
-		"its text": {"Edit", "root", true}, "a deletion": {"Edit", "/w/old", true}, "the line itself": {"Bash", "apply_patch", true},
-		"another file": {"Write", "other", false},
+		"a new file":                        {alone, "Write", "/w/sub/new.go", true},
+		"its content":                       {alone, "Write", "package x", true},
+		"an edit":                           {alone, "Edit", "/etc/passwd", true},
+		"its text":                          {alone, "Edit", "root", true},
+		"a deletion":                        {alone, "Edit", "/w/sub/old", true},
+		"another file":                      {alone, "Write", "other", false},
+		"a line that only patches":          {alone, "Bash", "", false},
+		"a document that does not end":      {alone + " \n", "Bash", "", true},
+		"one with another name and quotes":  {"applypatch <<\"X\"\n" + aPatch + "\nX\n", "Bash", "", false},
+		"where it stands":                   {"applypatch <<\"X\"\n" + aPatch + "\nX\n", "Write", "/w/new.go", true},
+		"a line that does more before":      {"ls; " + alone, "Bash", "ls", true},
+		"a line that does more behind":      {alone + "\nrm x", "Bash", "rm x", true},
+		"a line that goes on":               {strings.Replace(alone, "<<'EOF'", "<<'EOF'; rm x", 1), "Bash", "rm x", true},
+		"an end in the middle":              {strings.Replace(alone, "\n@@\n", "\nEOF\nrm x\n", 1), "Bash", "rm x", true},
+		"a document that is expanded":       {strings.Replace(alone, "'EOF'", "EOF", 1), "Bash", "apply_patch", true},
+		"a directory that is not known":     {strings.Replace(alone, "sub", "$D", 1), "Bash", "apply_patch", true},
+		"a file of one that is not known":   {strings.Replace(alone, "sub", "$D", 1), "Write", "/w/new.go", true},
+		"no patch":                          {"apply_patch <<'EOF'\nrm x\nEOF", "Bash", "rm x", true},
+		"a file below both directories":     {"cd a; ls && cd b && " + alone, "Write", "/w/a/b/sub/new.go", true},
+		"a file where the line began":       {"(cd a); apply_patch <<E\n" + aPatch + "\nE", "Write", "/w/new.go", true},
+		"a file where another command went": {"pushd 'a b'; apply_patch <<E\n" + aPatch + "\nE", "Write", "/w/a b/new.go", true},
 	} {
-		got := a.Respond("PreToolUse", raw, Caller{}, nil, guard(tt.tool, tt.text))
+		got := a.Respond("PreToolUse", patching(t, tt.line), Caller{}, nil, guard(tt.tool, tt.text))
 		if (got.ExitCode == 2) != tt.denied {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+func TestARewriteOfAPatchIsADenial(t *testing.T) {
+	a, _ := Lookup("codex")
+	got := a.Respond("PreToolUse", patching(t, "apply_patch <<'E'\n"+aPatch+"\nE"), Caller{}, nil, func(in hook.Input) (*hook.Outcome, error) {
+		return &hook.Outcome{Event: in.Event(), UpdatedInput: json.RawMessage(`{"file_path":"/w/c","content":"x"}`)}, nil
+	})
+	if got.ExitCode != 2 || !strings.Contains(string(got.Stdout), `"deny"`) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestEachPartOfACallIsJudged(t *testing.T) {
+	patch := `*** Begin Patch\n*** Update File: /w/b\n@@\n-a\n+c\n*** Move to: /w/c\n*** End Patch`
+	for name, tt := range map[string]struct {
+		agent, event, payload string
+		tool, text            string
+	}{
+		"a later file of a list":         {"cline", "PreToolUse", `{"tool_call":{"name":"read_files","input":{"files":[{"path":"/w/a"},{"path":"/w/b"}]}}}`, "Read", `"file_path":"/w/b"`},
+		"a later file that is a text":    {"cline", "PreToolUse", `{"tool_call":{"name":"read_files","input":{"files":["/w/a","/w/b"]}}}`, "Read", `"file_path":"/w/b"`},
+		"a later address":                {"cline", "PreToolUse", `{"tool_call":{"name":"fetch_web_content","input":{"requests":[{"url":"http://a"},{"url":"http://b"}]}}}`, "WebFetch", `"url":"http://b"`},
+		"Cline's patch":                  {"cline", "PreToolUse", `{"tool_call":{"name":"apply_patch","input":{"input":"` + patch + `"}}}`, "Edit", "/w/b"},
+		"opencode's patch":               {"opencode", "tool.execute.before", `{"tool_name":"apply_patch","tool_input":{"patchText":"` + patch + `"}}`, "Edit", "/w/b"},
+		"where opencode's patch moves":   {"opencode", "tool.execute.before", `{"tool_name":"apply_patch","tool_input":{"patchText":"` + patch + `"}}`, "Write", "/w/c"},
+		"a patch of an agent without it": {"qwen", "PreToolUse", `{"tool_name":"apply_patch","tool_input":{"x":"` + patch + `"}}`, "Edit", "/w/b"},
+	} {
+		a, _ := Lookup(tt.agent)
+		got := a.Respond(tt.event, []byte(tt.payload), Caller{Dir: "/w"}, nil, guard(tt.tool, tt.text))
+		if all := string(got.Stdout) + string(got.Stderr); !strings.Contains(all, "R") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if got := a.Respond(tt.event, []byte(tt.payload), Caller{Dir: "/w"}, nil, guard(tt.tool, "/w/other")); len(got.Stdout)+len(got.Stderr) > 0 {
+			t.Errorf("%s: another guard: %+v", name, got)
+		}
+	}
+}
+
+func TestARewriteOfAPartOfAListIsADenial(t *testing.T) {
+	a, _ := Lookup("cline")
+	payload := []byte(`{"tool_call":{"name":"read_files","input":{"files":[{"path":"/w/a"},{"path":"/w/b"}]}}}`)
+	got := a.Respond("PreToolUse", payload, Caller{Dir: "/w"}, nil, func(in hook.Input) (*hook.Outcome, error) {
+		return &hook.Outcome{Event: in.Event(), UpdatedInput: json.RawMessage(`{"file_path":"/w/c"}`)}, nil
+	})
+	if !strings.Contains(string(got.Stdout), `"cancel":true`) {
+		t.Errorf("got %+v", got)
 	}
 }
 

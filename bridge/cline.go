@@ -7,6 +7,11 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
+// newFile is the entry of the editor that is given no old text: it makes a file.
+const newFile = "editor, a file"
+
+var clineFile = map[string]string{"path": "file_path"}
+
 // cline runs files that are named as its events are. Only a cancel in JSON
 // refuses; its exit codes say nothing.
 var cline = Agent{
@@ -16,8 +21,22 @@ var cline = Agent{
 		{"PostToolUse", hook.EventPostToolUse}, {"TaskComplete", hook.EventStop},
 	},
 	tools: map[string]tool{"run_commands": {"Bash", map[string]string{"commands": "command"}}, "execute_command": {"Bash", nil},
-		"read_file": {"Read", map[string]string{"path": "file_path"}}, "write_to_file": {"Write", map[string]string{"path": "file_path"}},
-		"replace_in_file": {"Edit", map[string]string{"path": "file_path"}}},
+		"editor": {"Edit", map[string]string{"path": "file_path", "old_text": "old_string", "new_text": "new_string"}},
+		newFile:  {"Write", map[string]string{"path": "file_path", "new_text": "content"}}, "apply_patch": {"Edit", nil},
+		"read_files": {"Read", clineFile}, "read_file": {"Read", clineFile}, "write_to_file": {"Write", clineFile}, "replace_in_file": {"Edit", clineFile},
+		"fetch_web_content": {"WebFetch", nil}, "spawn_agent": {"Agent", map[string]string{"task": "prompt"}}},
+	lists: map[string]string{"read_files": "files", "fetch_web_content": "requests"},
+	variant: func(name string, input json.RawMessage) string {
+		var in struct {
+			Old  *string `json:"old_text"`
+			Line *int    `json:"insert_line"`
+		}
+		if name == "editor" && json.Unmarshal(input, &in) == nil && in.Old == nil && in.Line == nil {
+			return newFile
+		}
+		return ""
+	},
+	mcp: func(_ *call, name string) (server, tool string, ok bool) { return strings.Cut(name, "__") },
 	prepare: func(c *call) error {
 		var one struct {
 			ID     string
@@ -44,6 +63,9 @@ var cline = Agent{
 		var roots []string
 		if json.Unmarshal(c.fields["workspaceRoots"], &roots) == nil && len(roots) > 0 && c.fields["cwd"] == nil {
 			c.set("cwd", roots[0])
+		}
+		if parent := c.fields["parent_agent_id"]; parent == nil || string(parent) == "null" {
+			delete(c.fields, "agent_id") // it names the main agent as well
 		}
 		c.rename(map[string]string{"taskId": "session_id", "sessionId": "session_id"})
 		return nil

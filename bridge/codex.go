@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -21,8 +22,22 @@ var codex = Agent{
 		"spawn_agent": {"Agent", map[string]string{"message": "prompt"}},
 		"view_image":  {"Read", map[string]string{"path": "file_path"}},
 	},
+	means: func(c *call, input json.RawMessage) (string, json.RawMessage, bool) {
+		var in struct{ Command, Cmd string }
+		if json.Unmarshal(input, &in) != nil || in.Command != "" && in.Cmd != "" {
+			return "", nil, false
+		}
+		files := patchIn(cmp.Or(in.Cmd, in.Command), cmp.Or(c.text("cwd"), c.caller.Dir))
+		if len(files) == 0 {
+			return "", nil, false
+		}
+		return files[0].tool, files[0].input(), true // implied has the others
+	},
 	express: func(r *reply) bool {
 		name, _, _ := toolOf(r.in)
+		if name != "Bash" && (r.said.Tool == "Bash" || r.agent.tools[r.said.Tool].name == "Bash") {
+			return false // a patch, of which a file is no input
+		}
 		r.input = r.nativeInput(r.input)
 		var input struct{ Command *json.RawMessage }
 		return name != "Bash" || json.Unmarshal(r.input, &input) == nil && input.Command != nil

@@ -140,6 +140,14 @@ func (c *call) translateTool() error {
 		return fmt.Errorf("the payload of %s: no tool_name", c.native)
 	}
 	canonical, input := c.agent.canonicalTool(c, name, c.fields["tool_input"])
+	if parts := c.agent.parts(name, c.fields["tool_input"]); len(parts) > 0 {
+		input = parts[0] // implied has the others
+	}
+	if canonical == "Bash" && c.agent.means != nil {
+		if real, its, ok := c.agent.means(c, c.fields["tool_input"]); ok {
+			canonical, input = real, its
+		}
+	}
 	if canonical != name {
 		c.said.Tool = name
 		c.set("tool_name", canonical)
@@ -157,7 +165,7 @@ func (c *call) translateTool() error {
 // canonicalTool returns a tool's canonical name, and its input with canonical
 // keys, nil where that is the same.
 func (a *Agent) canonicalTool(c *call, name string, input json.RawMessage) (string, json.RawMessage) {
-	if t, ok := a.tools[name]; ok {
+	if t, ok := a.toolFor(name, input); ok {
 		return t.name, renameKeys(input, t.keys)
 	}
 	if a.mcp == nil || strings.HasPrefix(name, "mcp__") {
@@ -171,6 +179,44 @@ func (a *Agent) canonicalTool(c *call, name string, input json.RawMessage) (stri
 		c.set("mcp_server", hook.MCPServer{Name: server, Source: a.Name})
 	}
 	return "mcp__" + server + "__" + tool, nil
+}
+
+// toolFor is the tool of a call by the agent's own name.
+func (a *Agent) toolFor(name string, input json.RawMessage) (tool, bool) {
+	if a.variant != nil {
+		if entry := a.variant(name, input); entry != "" {
+			return a.tools[entry], true
+		}
+	}
+	t, ok := a.tools[name]
+	return t, ok
+}
+
+// parts are the inputs, with canonical keys, of a call that stands for several. An
+// element that is no object is taken for the tool's only key.
+func (a *Agent) parts(name string, input json.RawMessage) (list []json.RawMessage) {
+	key := a.lists[name]
+	if key == "" {
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	var elements []json.RawMessage
+	if json.Unmarshal(input, &fields) != nil || json.Unmarshal(fields[key], &elements) != nil {
+		return nil
+	}
+	keys := a.tools[name].keys
+	for _, e := range elements {
+		if !strings.HasPrefix(strings.TrimSpace(string(e)), "{") && len(keys) == 1 {
+			for _, ours := range keys {
+				e = marshal(map[string]json.RawMessage{ours: e})
+			}
+		}
+		if renamed := renameKeys(e, keys); renamed != nil {
+			e = renamed
+		}
+		list = append(list, e)
+	}
+	return list
 }
 
 // renameKeys returns an object with other keys, or nil if there is nothing to

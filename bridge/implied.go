@@ -1,9 +1,8 @@
 package bridge
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -56,24 +55,39 @@ func stricter(out, more *hook.Outcome, about hook.Input) *hook.Outcome {
 	return &both
 }
 
-// implied are further inputs that one call stands for: the files that a patch in
-// a shell line writes, and the other tools that an ambiguous name can mean.
+// implied are further inputs that one call stands for: the rest of a list, the files
+// that a patch writes, and the other tools that an ambiguous name can mean.
 func (a *Agent) implied(in hook.Input) []hook.Input {
 	call, ok := hook.As[hook.PreToolUse](in)
 	if !ok {
 		return nil
 	}
 	var list []hook.Input
-	if a.Name == "codex" {
-		for _, f := range patchedFiles(call.ToolInput, call.Cwd) {
+	said := nativeOf(in)
+	if parts := a.parts(said.Tool, said.Input); len(parts) > 1 {
+		for _, part := range parts[1:] {
 			other := call
-			other.ToolName, other.ToolInput, other.MCPServer = f.tool, f.input(), nil
+			other.ToolInput = part
 			list = append(list, other)
 		}
 	}
-	if said := nativeOf(in); isCopilotPayload(a, in) && call.MCPServer != nil && !strings.Contains(said.Tool, "/") {
-		for i, r := range said.Tool {
-			if server, tool := said.Tool[:i], said.Tool[min(i+1, len(said.Tool)):]; r == '-' && server != call.MCPServer.Name && server != "" && tool != "" {
+	if native := cmp.Or(said.Tool, call.ToolName); a == &codex || native == "apply_patch" || native == "patch" {
+		raw := call.ToolInput
+		if len(said.Input) > 0 {
+			raw = said.Input
+		}
+		for _, f := range patchedFiles(raw, call.Cwd) {
+			other := call
+			other.ToolName, other.ToolInput, other.MCPServer = f.tool, f.input(), nil
+			if f.tool != call.ToolName || !sameJSON(other.ToolInput, call.ToolInput) {
+				list = append(list, other)
+			}
+		}
+	}
+	if joint := a.joint(in); joint != "" && call.MCPServer != nil && !strings.Contains(said.Tool, "/") {
+		for i := range said.Tool {
+			server, tool := said.Tool[:i], strings.TrimPrefix(said.Tool[i:], joint)
+			if strings.HasPrefix(said.Tool[i:], joint) && server != call.MCPServer.Name && server != "" && tool != "" {
 				other := call
 				other.ToolName, other.MCPServer = "mcp__"+server+"__"+tool, &hook.MCPServer{Name: server, Source: call.MCPServer.Source}
 				list = append(list, other)
@@ -83,74 +97,14 @@ func (a *Agent) implied(in hook.Input) []hook.Input {
 	return list
 }
 
-// patchedFile is a file that a patch writes.
-type patchedFile struct {
-	tool string // Write or Edit
-	path string
-	text []string // the lines that are added
-}
-
-func (f patchedFile) input() json.RawMessage {
-	fields := map[string]string{"file_path": f.path}
-	if f.tool == "Write" {
-		fields["content"] = strings.Join(f.text, "\n")
-	} else {
-		fields["old_string"], fields["new_string"] = "", strings.Join(f.text, "\n")
+// joint is what stands between a server and its tool in the agent's names, if names of
+// servers and tools may hold it too; "" = nothing that they may hold.
+func (a *Agent) joint(in hook.Input) string {
+	switch {
+	case isCopilotPayload(a, in):
+		return "-"
+	case a == &cline:
+		return "__"
 	}
-	raw, _ := json.Marshal(fields) // texts always encode
-	return raw
-}
-
-// patchedFiles finds the files of a patch in the texts of a tool's input, as
-// apply_patch takes it: "*** Add File: path" and the like, each on its line.
-func patchedFiles(input json.RawMessage, dir string) []patchedFile {
-	var texts []string
-	var collect func(v any)
-	collect = func(v any) {
-		switch v := v.(type) {
-		case string:
-			texts = append(texts, v)
-		case []any:
-			for _, e := range v {
-				collect(e)
-			}
-		case map[string]any:
-			for _, e := range v {
-				collect(e)
-			}
-		}
-	}
-	var v any
-	if json.Unmarshal(input, &v) != nil {
-		return nil
-	}
-	collect(v)
-	var files []patchedFile
-	for _, text := range texts {
-		if !strings.Contains(text, "*** Begin Patch") && !strings.Contains(text, "apply_patch") && !strings.Contains(text, "applypatch") {
-			continue
-		}
-		for line := range strings.Lines(text) {
-			line = strings.TrimRight(line, "\r\n")
-			trimmed := strings.TrimSpace(line)
-			if tool, path, ok := patchHeader(trimmed); ok {
-				if !filepath.IsAbs(path) {
-					path = filepath.Join(dir, path)
-				}
-				files = append(files, patchedFile{tool: tool, path: path})
-			} else if added, ok := strings.CutPrefix(line, "+"); ok && len(files) > 0 {
-				files[len(files)-1].text = append(files[len(files)-1].text, added)
-			}
-		}
-	}
-	return files
-}
-
-func patchHeader(line string) (tool, path string, ok bool) {
-	for prefix, tool := range map[string]string{"*** Add File: ": "Write", "*** Update File: ": "Edit", "*** Delete File: ": "Edit", "*** Move to: ": "Write"} {
-		if path, ok := strings.CutPrefix(line, prefix); ok && strings.TrimSpace(path) != "" {
-			return tool, strings.TrimSpace(path), true
-		}
-	}
-	return "", "", false
+	return ""
 }

@@ -17,7 +17,7 @@ var opencode = Agent{
 	},
 	tools: map[string]tool{
 		"bash": {"Bash", nil}, "read": {"Read", opencodeFile}, "write": {"Write", opencodeFile}, "edit": {"Edit", opencodeFile},
-		"glob": {"Glob", nil}, "grep": {"Grep", map[string]string{"include": "glob"}}, "list": {"LS", nil}, "webfetch": {"WebFetch", nil},
+		"glob": {"Glob", nil}, "grep": {"Grep", map[string]string{"include": "glob"}}, "list": {"LS", nil}, "apply_patch": {"Edit", nil}, "webfetch": {"WebFetch", nil},
 		"websearch": {"WebSearch", nil}, "task": {"Agent", nil}, "todowrite": {"TodoWrite", nil}, "skill": {"Skill", nil},
 	},
 	mcp: func(c *call, name string) (server, tool string, ok bool) {

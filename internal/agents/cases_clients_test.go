@@ -171,22 +171,29 @@ func TestClientIsStopped(t *testing.T) {
 			s.saw(bridge.Defer, bridge.Done)
 		}
 
-		if out, err := w.run("tenterhook", "uninstall", w.agent, "--yes"); err != nil {
-			t.Fatalf("uninstall: %v\n%s", err, out)
-		}
-		after := snapshot(t, w.home)
-		for path, text := range before {
-			if after[path] != text && !strings.HasSuffix(path, "/config.json") { // Copilot writes its own
-				t.Errorf("%s changed from\n%s\nto\n%s", path, text, after[path])
-			}
-		}
-		for path, text := range after {
-			if _, was := before[path]; !was && !strings.Contains(path, "/.local/") && strings.Contains(text, "tenterhook-bridge' ") {
-				t.Errorf("%s is left", path)
-			}
-		}
-		w.showed(triedUninstall)
+		w.wantUninstalled(before)
 	})
+}
+
+// wantUninstalled uninstalls, and compares the home directory with what was there
+// before the installation.
+func (w *world) wantUninstalled(before map[string]string) {
+	w.t.Helper()
+	if out, err := w.run("tenterhook", "uninstall", w.agent, "--yes"); err != nil {
+		w.t.Fatalf("uninstall: %v\n%s", err, out)
+	}
+	after := snapshot(w.t, w.home)
+	for path, text := range before {
+		if after[path] != text && !strings.HasSuffix(path, "/config.json") { // Copilot writes its own
+			w.t.Errorf("%s changed from\n%s\nto\n%s", path, text, after[path])
+		}
+	}
+	for path, text := range after {
+		if _, was := before[path]; !was && !strings.Contains(path, "/.local/") && strings.Contains(text, "tenterhook-bridge' ") {
+			w.t.Errorf("%s is left", path)
+		}
+	}
+	w.showed(triedUninstall)
 }
 
 // permitting are the arguments with which a client runs its tools unasked, of

@@ -131,6 +131,9 @@ func (w *world) configure() {
 		})
 	case "opencode":
 		w.json(w.home+"/.config/opencode/opencode.json", map[string]any{"$schema": "https://opencode.ai/config.json", "mcp": map[string]any{"probe": map[string]any{"type": "local", "command": []string{w.bin + "/probe-mcp"}}}})
+	case "cline":
+		w.json(w.dir+"/mcp.json", map[string]any{"mcpServers": map[string]any{"probe": server}})
+		w.extra = []string{"CLINE_MCP_SETTINGS_PATH=" + w.dir + "/mcp.json"}
 	case "copilot":
 		w.json(w.home+"/.copilot/config.json", map[string]any{"trusted_folders": []string{w.workspace}, "trustedFolders": []string{w.workspace}, "banner": "never"})
 		w.json(w.home+"/.copilot/mcp-config.json", map[string]any{"mcpServers": map[string]any{"probe": map[string]any{
@@ -230,13 +233,11 @@ func (w *world) prompt(prompt string, script ...loopback.Conversation) *session 
 	}
 	w.t.Cleanup(func() { _ = model.Close() })
 	c := clients[w.agent]
-	if w.agent == "pi" {
-		w.json(w.home+"/.pi/agent/models.json", map[string]any{"providers": map[string]any{"loopback": map[string]any{
-			"baseUrl": model.URL + "/v1", "api": "openai-completions", "apiKey": "x", "models": []any{map[string]any{
-				"id": "mock", "name": "mock", "reasoning": false, "input": []string{"text"}, "contextWindow": 100000, "maxTokens": 1000,
-				"cost": map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}}}}})
+	at := modelAt{url: model.URL, dir: w.dir}
+	for name, text := range c.files(at) {
+		write(w.t, filepath.Join(w.dir, name), []byte(text))
 	}
-	args := slices.DeleteFunc(c.args(model.URL, prompt), func(arg string) bool { return slices.Contains(w.without, arg) })
+	args := slices.DeleteFunc(c.args(at, prompt), func(arg string) bool { return slices.Contains(w.without, arg) })
 	if w.agent == "codex" {
 		args = slices.Insert(args, 1, w.more...)
 	} else {
@@ -247,7 +248,7 @@ func (w *world) prompt(prompt string, script ...loopback.Conversation) *session 
 	if w.umask != "" {
 		cmd = exec.Command("/bin/sh", append([]string{"-c", "umask " + w.umask + `; exec "$0" "$@"`, program}, args...)...)
 	}
-	cmd.Env, cmd.Dir = append(w.env(c.env(model.URL)...), w.extra...), w.workspace
+	cmd.Env, cmd.Dir = append(w.env(c.env(at)...), w.extra...), w.workspace
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	kill := ownGroup(cmd)
@@ -320,7 +321,7 @@ func tool(name string, input map[string]any) loopback.Turn {
 // mcpNames are the clients' names of the tool mark of the server probe. pi has no
 // such tools.
 var mcpNames = map[string]string{"claude": "mcp__probe__mark", "codex": "mcp__probe@@mark", "gemini": "mcp_probe_mark", "copilot": "probe-mark",
-	"qwen": "mcp__probe__mark", "opencode": "probe_mark"}
+	"qwen": "mcp__probe__mark", "opencode": "probe_mark", "cline": "probe__mark"}
 
 // writeCall is a call of the client's own tool that writes a file.
 func (w *world) writeCall(file string) loopback.Call {
@@ -333,6 +334,7 @@ func (w *world) writeCall(file string) loopback.Call {
 		"qwen":     tool("write_file", map[string]any{"file_path": path, "content": "x"}),
 		"opencode": tool("write", map[string]any{"filePath": path, "content": "x"}),
 		"pi":       tool("write", map[string]any{"path": path, "content": "x"}),
+		"cline":    tool("editor", map[string]any{"path": path, "new_text": "x"}),
 	}
 	return turns[w.agent].Calls[0]
 }

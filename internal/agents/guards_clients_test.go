@@ -42,6 +42,9 @@ var subagents = map[string]func(prompt string) loopback.Turn{
 	"opencode": func(p string) loopback.Turn {
 		return tool("task", map[string]any{"description": "sub", "prompt": p, "subagent_type": "general"})
 	},
+	"cline": func(p string) loopback.Turn {
+		return tool("spawn_agent", map[string]any{"systemPrompt": "You help.", "task": p})
+	},
 	"copilot": func(p string) loopback.Turn {
 		return tool("task", map[string]any{"description": "sub", "prompt": p, "agent_type": "general-purpose", "name": "sub"})
 	},
@@ -108,6 +111,14 @@ func (w *world) guarding() map[string]string {
 	return found
 }
 
+// restoreBridge puts the bridge back that a hook moved.
+func (w *world) restoreBridge() {
+	w.t.Helper()
+	if err := os.Rename(w.bin+"/moved", w.bin+"/tenterhook-bridge"); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func TestClientCannotDisarmItsGuards(t *testing.T) {
 	eachClient(t, func(t *testing.T, w *world) {
 		w.hook("rule", ruleHook, "")
@@ -154,9 +165,7 @@ func TestClientCannotDisarmItsGuards(t *testing.T) {
 		s.want("x-gone", false)
 		s.saw(bridge.FailsClosed, bridge.Done)
 		s.showed(triedGone)
-		if err := os.Rename(w.bin+"/moved", w.bin+"/tenterhook-bridge"); err != nil {
-			t.Fatal(err)
-		}
+		w.restoreBridge()
 		for i, command := range w.disarming() {
 			if s.ran(fmt.Sprintf("done-%d", i)) {
 				t.Errorf("it ran: %s", command)
