@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/tenterhook/tenterhook/bridge"
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 	"github.com/tenterhook/tenterhook/manifest"
 )
 
@@ -26,6 +28,7 @@ var generated = []struct {
 	{"docs/events.md", "events", eventTable},
 	{"docs/agents.md", "matrix", bridge.Matrix},
 	{"docs/hook-md.md", "keys", keyReference},
+	{"docs/settings.md", "settings", settingReference},
 }
 
 func TestGeneratedPartsOfDocumentsAreUpToDate(t *testing.T) {
@@ -136,22 +139,36 @@ func TestEveryPromiseOfSecurityHasItsTest(t *testing.T) {
 func keyReference() string {
 	var b strings.Builder
 	group := func(title string, kind hook.Kind) {
+		keys := slices.DeleteFunc(decl.Keys(), func(k decl.Key) bool {
+			return !slices.Contains(k.Kinds, kind) && (kind != "" || k.Kinds != nil)
+		})
+		if len(keys) == 0 {
+			return
+		}
 		fmt.Fprintf(&b, "%s\n\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n", title)
-		for _, k := range manifest.Keys() {
-			if kind == "" && k.Kinds == nil || slices.Contains(k.Kinds, kind) {
-				cell := strings.NewReplacer("|", `\|`).Replace
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, cell(k.Value), cell(k.Default), cell(k.Doc))
-			}
+		for _, k := range keys {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, cell(k.Wants()), cell(k.Default), cell(k.Doc))
 		}
 		b.WriteString("\n")
 	}
 	group("Keys of every hook; `requires.bins` is `bins` in the table `[requires]`:", "")
 	for _, kind := range hook.Kinds() {
-		if slices.ContainsFunc(manifest.Keys(), func(k manifest.Key) bool { return slices.Contains(k.Kinds, kind) }) {
-			group(fmt.Sprintf("Keys of `type = %q`:", kind), kind)
-		}
+		group(fmt.Sprintf("Keys of `type = %q`:", kind), kind)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// cell is a text in a table of Markdown.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+// settingReference is the reference of the settings.
+func settingReference() string {
+	var b strings.Builder
+	b.WriteString("| Key | Whose word counts | Meaning |\n|---|---|---|\n")
+	for _, s := range dialect.SettingTable() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, cell(s.By), cell(s.Doc))
+	}
+	return b.String()
 }
 
 // manifestKey is a key in the first cell of a row of the reference.

@@ -23,8 +23,8 @@ import (
 	"github.com/tenterhook/tenterhook/handler/mcptool"
 	"github.com/tenterhook/tenterhook/handler/model"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
-	"github.com/tenterhook/tenterhook/manifest"
 	"github.com/tenterhook/tenterhook/plugins"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -230,7 +230,7 @@ func TestEachKeyOfAHookFileHasAnEffect(t *testing.T) {
 		t.Skip("the hooks are shell commands")
 	}
 	own := map[string]bool{"hook": true, "plugin": true} // see TestKeysOfAPluginHookHaveAnEffect
-	for _, key := range manifest.Keys() {
+	for _, key := range decl.Keys() {
 		if _, ok := keyEffects[key.Name]; !ok && !own[key.Name] {
 			t.Errorf("no test shows what the key %s does", key.Name)
 		}

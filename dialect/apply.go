@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // checkEventName drops hookSpecificOutput unless it names the event: a hook
@@ -19,9 +20,9 @@ func (x *reading) checkEventName() {
 	if x.isEvent(name) {
 		return
 	}
-	hint := `write "hookEventName": ` + quote(string(x.event))
+	hint := `write "hookEventName": ` + phrase.Quote(string(x.event))
 	if x.has(fEventName) {
-		x.refuse("hookSpecificOutput is for "+quote(name)+", the event is "+string(x.event), hint)
+		x.refuse("hookSpecificOutput is for "+phrase.Quote(name)+", the event is "+string(x.event), hint)
 	} else {
 		x.refuse("hookSpecificOutput does not count without its hookEventName", hint)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // collect reads an object of the answer and the objects in it that have fields
@@ -123,7 +124,7 @@ func (x *reading) unknownKey(at place, key string, value json.RawMessage) {
 	x.unknowns++
 	if id, ok := foldedField(at, key); ok {
 		known := fieldTable[id].key
-		x.unsoundly("key "+quote(key)+" is not "+known+": keys are compared exactly", "write "+known)
+		x.unsoundly("key "+phrase.Quote(key)+" is not "+known+": keys are compared exactly", "write "+known)
 		return
 	}
 	if x.isMisplaced(at, key, value) {
@@ -134,11 +135,11 @@ func (x *reading) unknownKey(at place, key string, value json.RawMessage) {
 		near = hook.Nearest(key, placeKeys()[at])
 	}
 	if saysNo(key, near, value) {
-		x.refuse("key "+quote(key)+" with "+clip(value)+" decides nothing here", x.noHint(near))
+		x.refuse("key "+phrase.Quote(key)+" with "+clip(value)+" decides nothing here", x.noHint(near))
 		return
 	}
 	if near != "" {
-		x.call.Warn("unknown_key", "unknown key "+quote(key)+" in "+placeNames[at], "did you mean "+near+"?")
+		x.call.Warn("unknown_key", "unknown key "+phrase.Quote(key)+" in "+placeNames[at], "did you mean "+near+"?")
 	}
 }
 

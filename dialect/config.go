@@ -1,13 +1,12 @@
 package dialect
 
 import (
-	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // MaxConfig is the size in bytes that a config file may have.
@@ -65,8 +64,8 @@ func Recognize(path string, data []byte) (product string, ok bool) {
 	if len(data) > MaxConfig {
 		return "", false
 	}
-	doc := parseConfig(path, string(data))
-	f, ok := recognize(slashed(path), doc.root)
+	doc := parseConfig(path, data)
+	f, ok := recognize(slashed(path), doc.Root)
 	if !ok {
 		return "", false
 	}
@@ -80,36 +79,46 @@ func Recognize(path string, data []byte) (product string, ok bool) {
 // from several goroutines at once.
 func ReadConfig(src ConfigSource, data []byte) Config {
 	r := newConfigReader(src)
-	if len(data) > MaxConfig {
-		r.broken(&flaw{code: "too_large", line: 1, message: fmt.Sprintf("larger than %d KiB", MaxConfig>>10),
-			hint: "move what declares no hooks into another file"})
-		return r.config
+	doc := decl.Document{Bad: &hook.Diagnostic{Code: "too_large", Line: 1, Message: fmt.Sprintf("larger than %d KiB", MaxConfig>>10),
+		Hint: "move what declares no hooks into another file"}}
+	if len(data) <= MaxConfig {
+		doc = parseConfig(src.Path, data)
 	}
-	doc := parseConfig(src.Path, string(data))
-	r.take(doc.lax)
-	f, known := recognizeAs(productOf(src.Product), slashed(src.Path), doc.root)
+	for _, d := range doc.Lax {
+		r.Note(d)
+	}
+	f, known := recognizeAs(productOf(src.Product), slashed(src.Path), doc.Root)
 	switch {
-	case doc.bad != nil:
+	case doc.Bad != nil:
 		if known {
 			r.config.Product = f.product.name
 		}
-		r.broken(doc.bad)
+		r.broken(*doc.Bad)
 	case !known:
-		r.note(hook.SeverityError, 1, "no_hooks", "it declares no hooks of any product that is known here",
+		r.Error(1, "no_hooks", "it declares no hooks of any product that is known here",
 			`a hooks file holds {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}}`)
 	default:
-		r.file(f, doc.root)
+		r.file(f, doc.Root)
 	}
-	slices.SortStableFunc(r.config.Notes, func(a, b hook.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	r.config.Notes = r.Finish()
 	return r.config
+}
+
+// parseConfig reads a file as the language that its name tells.
+func parseConfig(name string, data []byte) decl.Document {
+	language := decl.JSON
+	if path.Ext(slashed(name)) == ".toml" {
+		language = decl.TOML
+	}
+	return decl.Parse(language, string(data), decl.Options{})
 }
 
 // BrokenConfig is the config of a file of which only a diagnostic is known: it
 // could not be read, say.
 func BrokenConfig(src ConfigSource, d hook.Diagnostic) Config {
 	r := newConfigReader(src)
-	r.broken(&flaw{code: d.Code, line: d.Line, message: d.Message, hint: d.Hint})
-	r.config.Product = src.Product
+	r.broken(d)
+	r.config.Product, r.config.Notes = src.Product, r.Notes
 	return r.config
 }
 

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // antigravityEvents are the names of Google Antigravity beside those of the
@@ -31,34 +33,52 @@ var antigravityConfig = product{
 	},
 	besides:  []string{"enabled", "description"},
 	flat:     true,
+	guest:    true,
+	shape:    &shape{tells: isNamed, read: (*configReader).named},
 	regexp:   true,
 	unit:     time.Second,
 	protocol: hook.ProtocolGemini,
 }
 
+// isNamed reports whether a file holds tables of events by a hook's name.
+func isNamed(doc *decl.Node) bool {
+	if events, _ := eventTable(doc); events != nil {
+		return false
+	}
+	for _, named := range doc.Pairs() {
+		for _, p := range named.Node.Pairs() {
+			_, own := antigravityEvents.names[p.Key]
+			if _, known := hook.Lookup(hook.Event(p.Key)); (own || known) && p.Node.List() != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // named reads tables of events by the name of a hook. One with enabled = false
 // is switched off.
-func (r *configReader) named(doc *node) {
-	for _, p := range doc.pairs() {
-		if isComment(p.key) {
+func (r *configReader) named(doc *decl.Node) {
+	for _, p := range doc.Pairs() {
+		if decl.IsComment(p.Key) {
 			continue
 		}
-		if !p.node.isTable() {
-			r.note(hook.SeverityWarning, p.line, "unknown_key", quote(p.key)+": want a table of events, got "+p.node.what(), "")
+		if !p.Node.IsTable() {
+			r.Warn(p.Line, "unknown_key", phrase.Quote(p.Key)+": want a table of events, got "+p.Node.What(), "")
 			continue
 		}
 		before := len(r.config.Hooks)
-		r.prefix = p.key
-		r.events(p.node)
+		r.prefix = p.Key
+		r.events(p.Node)
 		r.prefix = ""
-		r.switchOff(p.node, before)
+		r.switchOff(p.Node, before)
 	}
 }
 
 // switchOff disables the hooks of a definition that says enabled = false: those
 // from the first on.
-func (r *configReader) switchOff(definition *node, first int) {
-	if on := definition.at("enabled"); on == nil || on.value != false {
+func (r *configReader) switchOff(definition *decl.Node, first int) {
+	if on := definition.At("enabled"); on == nil || on.Value != false {
 		return
 	}
 	for _, h := range r.config.Hooks[first:] {

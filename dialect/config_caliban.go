@@ -26,4 +26,5 @@ var calibanConfig = product{
 	unit:     time.Second,
 	protocol: hook.ProtocolCaliban,
 	settings: true,
+	marks:    []string{"handlers"},
 }

@@ -22,4 +22,5 @@ var claudeConfig = product{
 	strict:   true,
 	unit:     time.Second,
 	settings: true,
+	typical:  true,
 }

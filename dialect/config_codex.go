@@ -31,6 +31,7 @@ var codexConfig = product{
 	syntax: hook.SyntaxRegexp,
 	unit:   time.Second,
 	settle: settleCodex,
+	marks:  []string{"commandWindows"},
 }
 
 // The limits of the events on which Codex does not wait.

@@ -51,6 +51,7 @@ var copilotConfig = product{
 	timeout:  30 * time.Second,
 	protocol: hook.ProtocolCopilot,
 	settle:   settleCopilot,
+	marks:    []string{"bash", "timeoutSec"},
 }
 
 // settleCopilot keeps a guard closed: before a tool runs, a hook of Copilot

@@ -61,6 +61,8 @@ var cursorConfig = product{
 	unit:     time.Second,
 	protocol: hook.ProtocolCursor,
 	settle:   settleCursor,
+	marks:    []string{"failClosed", "loop_limit"},
+	casual:   true, // it promises the least
 	matcher:  func(pattern string) string { return strings.ReplaceAll(pattern, "MCP:", "mcp__.*__") },
 }
 
@@ -72,7 +74,7 @@ var plainText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // text of a command: a text becomes a rule, and for an expression, which no
 // rule can be, the hook runs for every command.
 func settleCursor(h *hook.Hook, e *entry, name string) {
-	if e.flag("fail_closed") {
+	if e.Flag("fail_closed") {
 		h.OnFailure = hook.FailureBlock
 	}
 	if name != "beforeShellExecution" && name != "afterShellExecution" {
@@ -85,7 +87,7 @@ func settleCursor(h *hook.Hook, e *entry, name string) {
 	case plainText().MatchString(pattern):
 		h.If = hook.Rules{"Bash(*" + pattern + "*)"}
 	default:
-		e.warn("command_matcher", "matcher", "in Cursor the expression is held against the command's text; here the hook runs for every command",
+		e.Warn("command_matcher", "matcher", "in Cursor the expression is held against the command's text; here the hook runs for every command",
 			`let the command look at tool_input.command itself, or give it a rule: if = "Bash(git push *)"`)
 	}
 }

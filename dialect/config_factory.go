@@ -18,4 +18,5 @@ var factoryConfig = product{
 	keys:     claudeHandlerKeys,
 	unit:     time.Second,
 	settings: true,
+	bare:     true,
 }

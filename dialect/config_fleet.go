@@ -1,8 +1,12 @@
 package dialect
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
+
+	"github.com/tenterhook/tenterhook/internal/decl"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // FleetSettings say whose signed policies count on this machine. The zero value
@@ -30,13 +34,13 @@ func (s *FleetSettings) Set() bool { return s.Name != "" || s.Wrong != "" }
 // PolicyChannels are the channels of signed policies.
 var PolicyChannels = []string{"packs", "guard"}
 
-// The keys of a fleet in the settings, and what its policies may do when they
-// are old.
-var (
-	fleetKeys    = []string{"name", "dir", "keys", "on_stale", "on_unknown"}
-	fleetKeyKeys = []string{"channel", "key"}
-	staleWords   = []string{"keep", "ask", "block"}
-)
+// staleWords say what its policies may do when they are old.
+func staleWords() []string { return []string{"keep", "ask", "block"} }
+
+// fleetKeys is the key of the settings of a fleet that has its public keys by ID.
+func fleetKeys() decl.Key {
+	return decl.Key{Name: "keys", Takes: decl.Tables, Inner: []decl.Key{{Name: "channel", Takes: decl.Choice, Words: PolicyChannels}, {Name: "key", Takes: decl.Text}}}
+}
 
 // ValidFleetName reports whether a text can name a fleet, or a key of it: it is
 // also the name of a folder.
@@ -56,63 +60,61 @@ func ValidFleetName(s string) bool {
 // fleet reads whose policies count. A mistake makes all of it unusable: who names
 // a fleet wants its policies, and not what is left of them.
 func (e *entry) fleet() FleetSettings {
-	n := e.get("fleet")
+	n := e.Get("fleet")
 	if n == nil {
 		return FleetSettings{}
 	}
-	table := e.sub("fleet")
-	if table == nil {
-		return FleetSettings{Wrong: e.wrong}
+	if !n.IsTable() {
+		e.Sub("fleet")
+		return FleetSettings{Wrong: e.Wrong()}
 	}
-	first := len(table.config.Notes)
-	table.onlyKeys(fleetKeys)
-	s := FleetSettings{Name: table.str("name"), Dir: table.str("dir"), Keys: make(map[string]FleetKey),
-		OnStale: table.word("on_stale", staleWords), OnUnknown: table.word("on_unknown", staleWords)}
+	own := decl.NewReader(e.Path) // whatever else the file has, nothing about its fleet is over a bound
+	table := own.Table("settings.fleet", n)
+	table.Only(innerNames("fleet"))
+	s := FleetSettings{Name: table.Str("name"), Dir: table.Str("dir"), Keys: make(map[string]FleetKey),
+		OnStale: decl.Word(table, "on_stale", staleWords()), OnUnknown: decl.Word(table, "on_unknown", staleWords())}
 	if !ValidFleetName(s.Name) {
-		table.fail("bad_fleet", table.line("name"), "name", "want the fleet's name: letters, digits, '-', '_' and '.', got "+quote(s.Name), `write name = "acme"`)
+		table.Fail("bad_fleet", "name", "want the fleet's name: letters, digits, '-', '_' and '.', got "+phrase.Quote(s.Name), `write name = "acme"`)
 	}
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
-		table.fail("bad_fleet", table.line("dir"), "dir", "want an absolute path, got "+quote(s.Dir), "leave it out for the standard place")
+		table.Fail("bad_fleet", "dir", "want an absolute path, got "+phrase.Quote(s.Dir), "leave it out for the standard place")
 	}
-	if keys := table.sub("keys"); keys != nil {
-		table.fleetKeys(keys, s.Keys)
+	readFleetKeys(table, s.Keys)
+	if len(s.Keys) == 0 && table.Wrong() == "" {
+		table.Fail("bad_fleet", "keys", "no key may sign its policies", `add [fleet.keys.ID] with channel = "packs" or "guard", and key = "…"`)
 	}
-	if len(s.Keys) == 0 && table.wrong == "" {
-		table.fail("bad_fleet", table.line("keys"), "keys", "no key may sign its policies", `add [fleet.keys.ID] with channel = "packs" or "guard", and key = "…"`)
-	}
-	if s.Wrong = table.wrong; s.Wrong == "" && len(table.config.Notes) > first {
-		s.Wrong = table.config.Notes[first].Message // a key that has no effect was meant to have one
+	s.Wrong = table.Wrong()
+	for _, d := range own.Finish() {
+		s.Wrong = cmp.Or(s.Wrong, d.Message) // a key that has no effect was meant to have one
+		e.Note(d)
 	}
 	return s
 }
 
-// fleetKeys reads the keys by their IDs.
-func (e *entry) fleetKeys(table *entry, into map[string]FleetKey) {
-	for _, p := range table.table.pairs() {
-		one := e.newEntry("fleet.keys."+shorten(p.key, 40), p.node)
-		if !ValidFleetName(p.key) || !p.node.isTable() {
-			e.fail("bad_fleet", p.line, "keys."+p.key, "want a table under the key's ID: letters, digits, '-', '_' and '.'", `write [fleet.keys.release] with channel and key below`)
+// readFleetKeys reads the keys of a fleet by their IDs.
+func readFleetKeys(fleet *decl.Table, into map[string]FleetKey) {
+	keys := fleet.Sub("keys")
+	if keys == nil {
+		return
+	}
+	for _, p := range keys.Node.Pairs() {
+		if !ValidFleetName(p.Key) || !p.Node.IsTable() {
+			fleet.Fail("bad_fleet", "keys."+p.Key, "want a table under the key's ID: letters, digits, '-', '_' and '.'", `write [fleet.keys.release] with channel and key below`)
 			continue
 		}
-		one.onlyKeys(fleetKeyKeys)
-		k := FleetKey{Channel: one.str("channel"), Key: one.str("key")}
+		one := fleet.Reader.Table("fleet.keys."+phrase.Clip(p.Key, 40), p.Node)
+		one.Only(decl.Names(fleetKeys().Inner))
+		k := FleetKey{Channel: one.Str("channel"), Key: one.Str("key")}
 		if !slices.Contains(PolicyChannels, k.Channel) {
-			one.fail("bad_fleet", one.line("channel"), "channel", `want "packs" or "guard", got `+quote(k.Channel), "a key signs one channel")
+			one.Fail("bad_fleet", "channel", `want "packs" or "guard", got `+phrase.Quote(k.Channel), "a key signs one channel")
 		}
 		if k.Key == "" {
-			one.fail("bad_fleet", one.line("key"), "key", "the public key is missing", "'tenterhook fleet policy keygen' prints it")
+			one.Fail("bad_fleet", "key", "the public key is missing", "'tenterhook fleet policy keygen' prints it")
 		}
-		if one.wrong != "" {
-			e.wrong = one.wrong
+		if one.Wrong() != "" {
+			fleet.Inherit(one)
 			continue
 		}
-		into[p.key] = k
+		into[p.Key] = k
 	}
-}
-
-// fleetSchema is the JSON Schema of a fleet.
-func fleetSchema() object {
-	text, word := object{"type": "string"}, object{"enum": staleWords}
-	return closed(object{"name": text, "dir": text, "on_stale": word, "onStale": word, "on_unknown": word, "onUnknown": word,
-		"keys": object{"type": "object", "additionalProperties": closed(object{"channel": object{"enum": PolicyChannels}, "key": text})}})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // geminiEvents are Gemini CLI's names beside those of the table.
@@ -41,18 +42,19 @@ var geminiConfig = product{
 	unit:     time.Millisecond,
 	timeout:  time.Minute,
 	protocol: hook.ProtocolGemini,
+	also:     (*configReader).geminiSwitches,
 }
 
 // geminiSwitches applies what the file itself says of its hooks: hooksConfig,
 // or as older versions have it among the events, enabled and disabled.
-func (r *configReader) geminiSwitches(doc *node) {
-	for _, table := range []*node{doc.at("hooksConfig"), doc.at("hooks")} {
-		if on := table.at("enabled"); on != nil && on.value == false {
+func (r *configReader) geminiSwitches(doc *decl.Node) {
+	for _, table := range []*decl.Node{doc.At("hooksConfig"), doc.At("hooks")} {
+		if on := table.At("enabled"); on != nil && on.Value == false {
 			r.config.Settings.DisableAllHooks = new(true)
 		}
-		for _, name := range table.at("disabled").list() {
+		for _, name := range table.At("disabled").List() {
 			for _, h := range r.config.Hooks {
-				if h.State == hook.StateReady && slices.Contains([]string{h.Name, commandLine(h)}, name.text()) {
+				if h.State == hook.StateReady && slices.Contains([]string{h.Name, commandLine(h)}, name.Text()) {
 					h.State, h.Why = hook.StateDisabled, "its name is among the disabled hooks of its file"
 				}
 			}

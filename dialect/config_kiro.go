@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // kiroEvents are Kiro's names: those of the CLI's agents, and below them those
@@ -37,7 +38,7 @@ var kiroConfig = product{
 	name: "kiro",
 	files: []configFile{
 		{pattern: ".kiro/agents/*.json", form: formSettings},
-		{pattern: ".kiro/hooks/*.kiro.hook", form: formAction},
+		{pattern: ".kiro/hooks/*.kiro.hook", form: formShape},
 	},
 	events: kiroEvents,
 	tools: map[string][]string{
@@ -45,13 +46,16 @@ var kiroConfig = product{
 		"write": {"Write", "Edit", "MultiEdit", "NotebookEdit"}, "execute_bash": {"Bash"}, "execute_cmd": {"Bash"},
 		"shell": {"Bash"}, "web_fetch": {"WebFetch"}, "web_search": {"WebSearch"}, "grep": {"Grep"}, "glob": {"Glob"},
 	},
-	keys:    []string{"timeout_ms"},
-	ignored: []string{"max_output_size", "cache_ttl_seconds"},
-	flat:    true,
-	regexp:  true,
-	unit:    time.Millisecond,
-	timeout: 30 * time.Second,
-	matcher: kiroMatcher,
+	keys:      []string{"timeout_ms"},
+	ignored:   []string{"max_output_size", "cache_ttl_seconds"},
+	flat:      true,
+	regexp:    true,
+	unit:      time.Millisecond,
+	timeout:   30 * time.Second,
+	matcher:   kiroMatcher,
+	marks:     []string{"cache_ttl_seconds"},
+	shape:     &shape{tells: isAction, read: (*configReader).action},
+	nameLists: true,
 }
 
 // kiroMatcher makes an expression of names, globs, @server, @server/tool and
@@ -79,41 +83,45 @@ func kiroMatcher(pattern string) string {
 	return strings.Join(parts, "|")
 }
 
+// isAction reports whether a file is a hook of the editor.
+func isAction(doc *decl.Node) bool { return doc.At("when").IsTable() && doc.At("then").IsTable() }
+
 // action reads a hook of the editor: one file, one hook.
-func (r *configReader) action(doc *node) {
-	part := func(key string) *node { // one that is missing is empty
-		if n := doc.at(key); n != nil {
+func (r *configReader) action(doc *decl.Node) {
+	part := func(key string) *decl.Node { // one that is missing is empty
+		if n := doc.At(key); n != nil {
 			return n
 		}
-		return &node{line: doc.line}
+		return decl.Value(doc.Line, nil)
 	}
 	when, then := part("when"), part("then")
-	kind := then.at("type").text()
-	handler := []pair{}
+	kind := then.At("type").Text()
+	handler := []decl.Pair{}
 	for _, key := range []string{"name", "description"} {
-		if v := doc.at(key); v != nil {
-			handler = append(handler, pair{key, v.line, v})
+		if v := doc.At(key); v != nil {
+			handler = append(handler, decl.Member(key, v))
 		}
 	}
-	for _, p := range then.pairs() {
+	for _, p := range then.Pairs() {
 		switch {
-		case p.key == "type":
+		case p.Key == "type":
 			continue
-		case p.key == "prompt" && kind != "runCommand":
+		case p.Key == "prompt" && kind != "runCommand":
 			continue // it is for the agent, not a question to a model
 		}
 		handler = append(handler, p)
 	}
 	if kind != "runCommand" {
-		handler = append(handler, pair{"type", then.line, &node{then.line, kind}})
+		handler = append(handler, decl.Member("type", decl.Value(then.Line, kind)))
 	}
-	patterns := when.at("toolTypes").list()
-	for _, p := range when.at("patterns").list() { // of paths; a matcher sees the file's name
-		patterns = append(patterns, &node{p.line, path.Base(p.text())})
+	patterns := when.At("toolTypes").List()
+	for _, p := range when.At("patterns").List() { // of paths; a matcher sees the file's name
+		patterns = append(patterns, decl.Value(p.Line, path.Base(p.Text())))
 	}
 	if len(patterns) > 0 {
-		handler = append(handler, pair{"matcher", patterns[0].line, &node{patterns[0].line, patterns}})
+		handler = append(handler, decl.Member("matcher", decl.Value(patterns[0].Line, patterns)))
 	}
-	r.events(&node{doc.line, []pair{{when.at("type").text(), when.line, &node{when.line, []*node{{doc.line, handler}}}}}})
+	handlers := []*decl.Node{decl.Value(doc.Line, handler)}
+	r.events(decl.Value(doc.Line, []decl.Pair{decl.Member(when.At("type").Text(), decl.Value(when.Line, handlers))}))
 	r.switchOff(doc, 0)
 }

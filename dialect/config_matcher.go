@@ -8,51 +8,53 @@ import (
 	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // matcher reads the matcher of an entry: text, or what others have for it, a
 // list of names or a table with one.
 func (e *entry) matcher() {
-	n := e.get("matcher")
+	n := e.Get("matcher")
 	if n == nil {
 		return
 	}
-	if n.isTable() {
+	if n.IsTable() {
 		n = e.matcherTable(n)
 	}
-	switch v := n.value.(type) {
+	switch v := n.Value.(type) {
 	case string:
 		e.pattern = v
 		return
-	case []*node:
+	case []*decl.Node:
 		names := make([]string, len(v))
 		for i, item := range v {
-			if names[i] = item.text(); names[i] == "" {
-				e.wrongType("matcher", "a string", item)
+			if names[i] = item.Text(); names[i] == "" {
+				e.WrongType("matcher", "a string", item)
 				return
 			}
 		}
 		e.pattern = strings.Join(names, "|")
-		if e.p != &kiroConfig {
-			e.warn("matcher_list", "matcher", "want a string, got a list of names; they are joined by |", "write "+quote(e.pattern))
+		if !e.p.nameLists {
+			e.Warn("matcher_list", "matcher", "want a string, got a list of names; they are joined by |", "write "+phrase.Quote(e.pattern))
 		}
 		return
 	}
-	e.wrongType("matcher", "a string", e.get("matcher"))
+	e.WrongType("matcher", "a string", e.Get("matcher"))
 }
 
 // matcherTable finds the names of tools in a matcher that is a table with
 // nothing else in it.
-func (e *entry) matcherTable(n *node) *node {
-	pairs := n.pairs()
+func (e *entry) matcherTable(n *decl.Node) *decl.Node {
+	pairs := n.Pairs()
 	if len(pairs) == 1 {
-		switch snake(pairs[0].key) {
+		switch decl.Snake(pairs[0].Key) {
 		case "tool", "tools", "tool_name", "tool_names":
-			e.warn("matcher_table", "matcher", "want a string, got a table; its "+pairs[0].key+" is taken", "write the names alone: other readers refuse the table")
-			return pairs[0].node
+			e.Warn("matcher_table", "matcher", "want a string, got a table; its "+pairs[0].Key+" is taken", "write the names alone: other readers refuse the table")
+			return pairs[0].Node
 		}
 	}
-	return &node{line: n.line}
+	return &decl.Node{Line: n.Line}
 }
 
 // applyMatcher gives the hook the matcher that means here what the entry's
@@ -61,7 +63,7 @@ func (e *entry) applyMatcher(h *hook.Hook, ev declaredEvent) {
 	pattern := e.pattern
 	if e.isForeignExpression() {
 		h.Why = "its matcher is an expression of another product, which is not read here"
-		e.warn("matcher_expression", "matcher", h.Why, `name the tools as matcher = "Write|Edit", and paths in if = "Write(*.ts)"`)
+		e.Warn("matcher_expression", "matcher", h.Why, `name the tools as matcher = "Write|Edit", and paths in if = "Write(*.ts)"`)
 		h.Matcher = ev.matcher
 		return
 	}
@@ -106,10 +108,10 @@ func (e *entry) translate(pattern string, syntax hook.MatcherSyntax) string {
 	if len(e.p.tools) == 0 || pattern == "" || pattern == "*" || pattern == ".*" {
 		return pattern
 	}
-	ours, known := e.translated[pattern]
+	ours, known := e.r.translated[pattern]
 	if !known {
 		ours = e.translateOnce(pattern, syntax)
-		e.translated[pattern] = ours
+		e.r.translated[pattern] = ours
 	}
 	return ours
 }
@@ -119,13 +121,13 @@ func (e *entry) translateOnce(pattern string, syntax hook.MatcherSyntax) string 
 		return e.translateNames(pattern)
 	}
 	var re *regexp.Regexp
-	if len(pattern) <= maxTranslated && len(e.translated) < maxTranslators && !strings.ContainsRune(pattern, '{') { // a bound can make a program huge
+	if len(pattern) <= maxTranslated && len(e.r.translated) < maxTranslators && !strings.ContainsRune(pattern, '{') { // a bound can make a program huge
 		re, _ = regexp.Compile(pattern)
 	}
 	if re == nil {
 		for _, name := range slices.Sorted(maps.Keys(e.p.tools)) {
 			if strings.Contains(pattern, name) && !slices.Contains(e.p.tools[name], name) {
-				e.warn("tool_names", "matcher", "the names of "+e.p.name+"'s tools in it could not be translated", "name the tools as they are called here: "+strings.Join(e.p.tools[name], "|"))
+				e.Warn("tool_names", "matcher", "the names of "+e.p.name+"'s tools in it could not be translated", "name the tools as they are called here: "+strings.Join(e.p.tools[name], "|"))
 				break
 			}
 		}

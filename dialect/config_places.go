@@ -33,7 +33,7 @@ type ConfigPlace struct {
 func ConfigPlaces(of ...string) []ConfigPlace {
 	var places []ConfigPlace
 	for _, p := range products {
-		if p == &tenterhookConfig || !slices.Contains(of, p.name) {
+		if p.own || !slices.Contains(of, p.name) {
 			continue
 		}
 		for _, f := range p.files {

@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // product is what tells one product's config files from another's, as choices
 // in one walk.
 type product struct {
 	name string
+	// own: its files are ours, and have the keys of HOOK.md.
+	own bool
 	// files are where its config files lie, as patterns of path.Match for the
 	// end of a path. The first part is a folder of the product's own, if it
 	// begins with a dot.
@@ -43,10 +46,8 @@ type product struct {
 	regexp bool
 	// syntax of other matchers.
 	syntax hook.MatcherSyntax
-	// unit is that of a timeout that is a bare number.
+	// unit is that of a timeout that is a bare number, or decl.AnyUnit.
 	unit time.Duration
-	// millis: a bare number from 1000 on is in milliseconds.
-	millis bool
 	// timeout is that of commands without one; 0 = as here.
 	timeout time.Duration
 	// protocol is how its hooks answer.
@@ -58,6 +59,29 @@ type product struct {
 	matcher func(pattern string) string
 	// settings: its files hold the settings that are read here.
 	settings bool
+	// nameLists: a matcher may be a list of names.
+	nameLists bool
+	// bare: the events may stand at the top of a file.
+	bare bool
+	// guest: others keep files in its folder, so it tells of a file only with the
+	// shape.
+	guest bool
+	// shape is the content of a file that is neither settings nor a table of
+	// events; nil = it has none.
+	shape *shape
+	// marks are keys of handlers, or of groups, that only this product has.
+	marks []string
+	// also reads what else a file says of its hooks; nil = nothing.
+	also func(r *configReader, doc *decl.Node)
+	// typical: a file that nothing tells from those of others is read as this
+	// product's; casual: so is one with names of events that several have.
+	typical, casual bool
+}
+
+// shape is content that only one product has.
+type shape struct {
+	tells func(doc *decl.Node) bool
+	read  func(r *configReader, doc *decl.Node)
 }
 
 // configFile is a file of a product.
@@ -74,15 +98,18 @@ const (
 	formHooks    form = iota // nothing: `hooks`, or the events themselves
 	formSettings             // settings, of which `hooks` is one that may be missing
 	formManifest             // a plugin's description
-	formNamed                // tables of events by the name of a hook (antigravity)
-	formAction               // one hook: when this happens, then do that (kiro)
+	formShape                // what the product's shape says
 )
 
 // products are all whose config files are read. Where a file could be of
 // several, the first is meant.
-var products = []*product{
-	&tenterhookConfig, &calibanConfig, &claudeConfig, &codexConfig, &geminiConfig, &copilotConfig,
-	&cursorConfig, &windsurfConfig, &kiroConfig, &factoryConfig, &antigravityConfig, &qwenConfig,
+var products []*product
+
+func init() { // not a plain value: some products have readers of their own, which look products up
+	products = []*product{
+		&tenterhookConfig, &calibanConfig, &claudeConfig, &codexConfig, &geminiConfig, &copilotConfig,
+		&cursorConfig, &windsurfConfig, &kiroConfig, &factoryConfig, &antigravityConfig, &qwenConfig,
+	}
 }
 
 func productOf(name string) *product {

@@ -185,11 +185,11 @@ func TestSystemCommandIsPickedBySystem(t *testing.T) {
 		{"linux", `"powershell": "p"`, "none"},
 		{"linux", `"windows": "w"`, "none"},
 	} {
-		doc := parseJSON("{" + c.keys + "}")
+		doc := parseConfig("x.json", []byte("{"+c.keys+"}"))
 		r := newConfigReader(ConfigSource{})
 		r.p = &copilotConfig
 		h := &hook.Hook{}
-		r.newEntry("x", doc.root).command(h, c.goos)
+		r.newEntry("x", doc.Root).command(h, c.goos)
 		got := "none"
 		if h.Command != nil {
 			h.Kind = ""

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // qwenConfig reads the settings of Qwen Code: Claude Code's events and shape,
@@ -21,8 +22,7 @@ var qwenConfig = product{
 	ignored:  []string{"sequential"},
 	besides:  []string{"enabled", "disabled"},
 	regexp:   true,
-	unit:     time.Second,
-	millis:   true,
+	unit:     decl.AnyUnit,
 	timeout:  time.Minute,
 	protocol: hook.ProtocolQwen,
 	settings: true,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // ConfigFiles are patterns (of path.Match, with slashes) for the config files of
@@ -49,12 +50,12 @@ const (
 // recognize tells a file by its path and by its content. The product whose
 // folder it lies in is meant, unless the content is surely another's. Of a file
 // that cannot be parsed doc is nil.
-func recognize(name string, doc *node) (recognized, bool) {
+func recognize(name string, doc *decl.Node) (recognized, bool) {
 	place, placed := byPath(name)
 	if doc == nil {
 		return place, placed
 	}
-	if doc.at("$schema") != nil && doc.at("properties") != nil && doc.at("hooks") == nil {
+	if doc.At("$schema") != nil && doc.At("properties") != nil && doc.At("hooks") == nil {
 		return recognized{}, false // a JSON Schema
 	}
 	shape, shaped := byShape(doc)
@@ -69,10 +70,10 @@ func recognize(name string, doc *node) (recognized, bool) {
 		}
 		return shape, true
 	case shape.by == byMark && shape.product != place.product && !place.product.knowsSome(doc),
-		place.product == &antigravityConfig && shape.form != formNamed: // others share its folder
+		place.product.guest && shape.form != formShape:
 		return shape, true
 	}
-	if shape.form == formNamed || shape.form == formAction || place.form == formAction {
+	if shape.form == formShape || place.form == formShape {
 		place.form = shape.form
 	}
 	return place, true
@@ -80,7 +81,7 @@ func recognize(name string, doc *node) (recognized, bool) {
 
 // recognizeAs tells a file of which somebody says whose it is: p, nil for
 // nobody.
-func recognizeAs(p *product, name string, doc *node) (recognized, bool) {
+func recognizeAs(p *product, name string, doc *decl.Node) (recognized, bool) {
 	f, known := recognize(name, doc)
 	if p == nil || known && f.by == byMark && !p.knowsSome(doc) {
 		return f, known
@@ -109,11 +110,11 @@ func byPath(name string) (recognized, bool) {
 	}
 	switch base := path.Base(name); {
 	case base == "plugin.json":
-		return recognized{&claudeConfig, formManifest, byName}, true
+		return recognized{typical(), formManifest, byName}, true
 	case base == "settings.json" || base == "settings.local.json":
-		return recognized{&claudeConfig, formSettings, byName}, true
+		return recognized{typical(), formSettings, byName}, true
 	case strings.Contains(base, "hooks") && path.Ext(base) == ".json":
-		return recognized{&claudeConfig, formHooks, byName}, true
+		return recognized{typical(), formHooks, byName}, true
 	}
 	return recognized{}, false
 }
@@ -141,19 +142,16 @@ func matchesEnd(pattern, name string) bool {
 
 // byShape tells a file by its content: the names of its events, and keys that
 // only one product has.
-func byShape(doc *node) (recognized, bool) {
-	if when := doc.at("when"); when.isTable() && doc.at("then").isTable() {
-		return recognized{&kiroConfig, formAction, byMark}, true
+func byShape(doc *decl.Node) (recognized, bool) {
+	if p := productWhere(func(p *product) bool { return p.shape != nil && p.shape.tells(doc) }); p != nil {
+		return recognized{p, formShape, byMark}, true
 	}
 	events, at := eventTable(doc)
 	if events == nil {
-		if isNamed(doc) {
-			return recognized{&antigravityConfig, formNamed, byMark}, true
-		}
 		return recognized{}, false
 	}
 	form := formHooks
-	if at == atHooksKey && doc.at("description") == nil && doc.at("version") == nil {
+	if at == atHooksKey && doc.At("description") == nil && doc.At("version") == nil {
 		form = formSettings
 	}
 	if p := byMarks(events); p != nil {
@@ -162,23 +160,23 @@ func byShape(doc *node) (recognized, bool) {
 	best, tells := byEvents(events)
 	switch {
 	case best == nil:
-		return recognized{&claudeConfig, form, byName}, true
-	case !tells: // camelCase, as several have it; this one promises the least
-		return recognized{&cursorConfig, form, byName}, true
+		return recognized{typical(), form, byName}, true
+	case !tells: // camelCase, as several have it
+		return recognized{productWhere(func(p *product) bool { return p.casual }), form, byName}, true
 	}
 	return recognized{best, form, byMark}, true
 }
 
 // byEvents finds the product that has most of the events as names of its own,
 // and whether that tells: it is the only one, by more than the case of letters.
-func byEvents(events *node) (best *product, tells bool) {
+func byEvents(events *decl.Node) (best *product, tells bool) {
 	most, only := 0, false
 	for _, p := range products {
 		n, marked := 0, false
-		for _, e := range events.pairs() {
-			if _, own := p.events.names[e.key]; own {
+		for _, e := range events.Pairs() {
+			if _, own := p.events.names[e.Key]; own {
 				n++
-				marked = marked || configNames()[e.key].Product == p.name
+				marked = marked || configNames()[e.Key].Product == p.name
 			}
 		}
 		switch {
@@ -201,31 +199,19 @@ const (
 
 // eventTable finds the table of events, or the list that some have in its
 // place; nil if there is none.
-func eventTable(doc *node) (*node, eventsAt) {
-	if hooks := doc.at("hooks"); hooks != nil {
-		if inner := hooks.at("hooks"); inner.isTable() {
+func eventTable(doc *decl.Node) (*decl.Node, eventsAt) {
+	if hooks := doc.At("hooks"); hooks != nil {
+		if inner := hooks.At("hooks"); inner.IsTable() {
 			hooks = inner
 		}
 		return hooks, atHooksKey
 	}
-	for _, p := range doc.pairs() {
-		if isEventName(p.key) && (p.node.list() != nil || p.node.isTable()) {
+	for _, p := range doc.Pairs() {
+		if isEventName(p.Key) && (p.Node.List() != nil || p.Node.IsTable()) {
 			return doc, atRoot
 		}
 	}
 	return nil, atRoot
-}
-
-// isNamed reports whether a file holds tables of events by a hook's name.
-func isNamed(doc *node) bool {
-	for _, named := range doc.pairs() {
-		for _, p := range named.node.pairs() {
-			if antigravityConfig.knows(p.key) && p.node.list() != nil {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func isEventName(name string) bool {
@@ -235,25 +221,18 @@ func isEventName(name string) bool {
 	return slices.ContainsFunc(products, func(p *product) bool { _, own := p.events.names[name]; return own })
 }
 
-func (p *product) knowsSome(doc *node) bool {
+func (p *product) knowsSome(doc *decl.Node) bool {
 	events, _ := eventTable(doc)
-	return slices.ContainsFunc(events.pairs(), func(e pair) bool { return p.knows(e.key) })
+	return slices.ContainsFunc(events.Pairs(), func(e decl.Pair) bool { return p.knows(e.Key) })
 }
 
-// byMarks finds the product that alone has a key which a handler has.
-func byMarks(events *node) *product {
-	for _, e := range events.pairs() {
-		for _, group := range e.node.list() {
-			handlers := []*node{group}
-			for _, inner := range []string{"hooks", "handlers"} {
-				handlers = append(handlers, group.at(inner).list()...)
-			}
-			if group.at("handlers") != nil {
-				return &calibanConfig
-			}
-			for _, h := range handlers {
-				for _, p := range h.pairs() {
-					if of := markOf[p.key]; of != nil {
+// byMarks finds the product that alone has a key which a handler, or a group, has.
+func byMarks(events *decl.Node) *product {
+	for _, e := range events.Pairs() {
+		for _, group := range e.Node.List() {
+			for _, n := range slices.Concat([]*decl.Node{group}, group.At("hooks").List(), group.At("handlers").List()) {
+				for _, p := range n.Pairs() {
+					if of := productWhere(func(of *product) bool { return slices.Contains(of.marks, p.Key) }); of != nil {
 						return of
 					}
 				}
@@ -263,10 +242,14 @@ func byMarks(events *node) *product {
 	return nil
 }
 
-// markOf are keys of handlers that only one product has.
-var markOf = map[string]*product{
-	"bash": &copilotConfig, "timeoutSec": &copilotConfig,
-	"failClosed": &cursorConfig, "loop_limit": &cursorConfig,
-	"show_output": &windsurfConfig, "working_directory": &windsurfConfig,
-	"commandWindows": &codexConfig, "cache_ttl_seconds": &kiroConfig,
+// productWhere returns the first product of which something is true, nil if it is
+// of none.
+func productWhere(is func(*product) bool) *product {
+	if i := slices.IndexFunc(products, is); i >= 0 {
+		return products[i]
+	}
+	return nil
 }
+
+// typical is the product whose files many others have the shape of.
+func typical() *product { return productWhere(func(p *product) bool { return p.typical }) }

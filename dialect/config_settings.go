@@ -3,7 +3,6 @@ package dialect
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -76,87 +75,11 @@ type ModelSettings struct {
 	APIKeyEnv string // the variable that holds the key
 }
 
-// settingKeys are the keys of our own settings.
-var settingKeys = []string{
-	"disable_all_hooks", "allow_managed_hooks_only", "allow_no_hooks", "allowed_http_hook_urls", "http_hook_allowed_env_vars",
-	"allow_local_http_hook_targets", "default_on_failure", "disabled", "max_async", "breaker", "mcp_servers", "model", "journal", "self_protection", "sandbox", "sandbox_required", "packs", "fleet", "hooks",
-}
-
-// SettingKeys are the keys of our own settings.
-func SettingKeys() []string { return slices.Clone(settingKeys) }
-
-// SettingKey is the one spelling of a key of the settings.
-func SettingKey(key string) string { return snake(key) }
-
-// settings reads the keys at the top of a settings file, in snake_case or in
-// camelCase. Other products' files have many more, but none that is nearly one
-// of these.
-func (r *configReader) settings(doc *node) {
-	var ours []pair
-	for _, p := range doc.pairs() {
-		if p.key != "hooks" && slices.Contains(settingKeys, snake(p.key)) {
-			ours = append(ours, p)
-		}
+// Over returns m, and what it does not say as other has it.
+func (m ModelSettings) Over(other ModelSettings) ModelSettings {
+	if m.Provider != "" && other.Provider != "" && m.Provider != other.Provider {
+		return m // another provider's model, address and key mean nothing to it
 	}
-	e := r.newEntry("settings", &node{doc.line, ours})
-	s := &r.config.Settings
-	s.DisableAllHooks = e.choice("disable_all_hooks")
-	s.AllowManagedHooksOnly = e.choice("allow_managed_hooks_only")
-	s.AllowNoHooks = e.choice("allow_no_hooks")
-	s.AllowedHTTPHookURLs = e.strings("allowed_http_hook_urls")
-	s.HTTPHookAllowedEnvVars = e.strings("http_hook_allowed_env_vars")
-	s.AllowLocalHTTPHookTargets = e.choice("allow_local_http_hook_targets")
-	if r.p == &tenterhookConfig {
-		s.SelfProtection = e.choice("self_protection")
-		words := []string{string(hook.FailureContinue), string(hook.FailureBlock)}
-		s.DefaultOnFailure = hook.FailurePolicy(e.word("default_on_failure", words))
-		s.Disabled = e.strings("disabled")
-		s.Packs = e.strings("packs")
-		if s.MaxAsync = e.integer("max_async"); s.MaxAsync < 0 {
-			e.fail("unknown_value", e.line("max_async"), "max_async", "want how many hooks may run in the background at once", "leave it out for the default")
-			s.MaxAsync = 0
-		}
-		s.Breaker = e.breaker()
-		s.MCPServers = e.servers()
-		s.Model = e.model()
-		s.Journal = e.journal()
-		s.Sandbox = e.sandboxes()
-		s.SandboxRequired = e.choice("sandbox_required")
-		s.Fleet = e.fleet()
-	}
-	for _, p := range doc.pairs() {
-		key := snake(p.key)
-		if slices.Contains(settingKeys, key) || isComment(p.key) || isEventName(p.key) {
-			continue
-		}
-		if r.p == &tenterhookConfig || r.strange < maxUnknownKeys && hook.Nearest(key, settingKeys) != "" {
-			r.strangeKey(p, quote(p.key)+": no such setting; it has no effect", key, settingKeys)
-		}
-	}
-}
-
-// choice is a flag that may be left open. A value that is no flag leaves it open,
-// too: a slip must not switch a protection off.
-func (e *entry) choice(key string) *bool {
-	n := e.get(key)
-	if n == nil {
-		return nil
-	}
-	switch v := n.value.(type) {
-	case bool:
-		return &v
-	case string:
-		if on, err := strconv.ParseBool(v); err == nil {
-			e.warn("wrong_type", key, "want true or false, got "+n.what(), "leave out the quotes")
-			return &on
-		}
-	}
-	e.wrongType(key, "true or false", n)
-	return nil
-}
-
-// flag is a choice that is false unless it is made.
-func (e *entry) flag(key string) bool {
-	on := e.choice(key)
-	return on != nil && *on
+	return ModelSettings{Provider: cmp.Or(m.Provider, other.Provider), Model: cmp.Or(m.Model, other.Model),
+		BaseURL: cmp.Or(m.BaseURL, other.BaseURL), APIKeyEnv: cmp.Or(m.APIKeyEnv, other.APIKeyEnv)}
 }

@@ -1,6 +1,11 @@
 package dialect
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/tenterhook/tenterhook/internal/decl"
+)
 
 // tenterhookConfig reads our own settings: handlers in the shape of Claude Code
 // or of caliban, or right in the list of their event, with the keys of HOOK.md.
@@ -14,10 +19,10 @@ var tenterhookConfig = product{
 		{pattern: "tenterhook/settings.toml", form: formSettings},
 		{pattern: "tenterhook/settings.json", form: formSettings},
 	},
-	keys: append([]string{
-		"env", "priority", "rewrites", "protocol", "enabled", "requires", "breaker", "sandbox", "schema", "method", "hook", "plugin", "worker",
-		"unless", "when", "touches", "reads", "writes", "network", "destructive", "decision", "reason", "text", "set", "suppress_prompt",
-	}, claudeHandlerKeys...),
+	keys: slices.DeleteFunc(decl.Top(), func(key string) bool { // what the place of a handler says
+		return slices.Contains([]string{"event", "events", "cwd"}, key)
+	}),
+	own:      true,
 	flat:     true,
 	inner:    true,
 	strict:   true,

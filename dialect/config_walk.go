@@ -9,63 +9,67 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // hooksValue reads what stands under "hooks". Some wrap it twice, and some have
 // a list in which each entry names its event: no product reads that, but it is
 // no file without hooks either.
-func (r *configReader) hooksValue(n *node, depth int) {
-	switch v := n.value.(type) {
+func (r *configReader) hooksValue(n *decl.Node, depth int) {
+	switch v := n.Value.(type) {
 	case nil:
-	case []pair:
-		inner := n.at("hooks")
-		if depth == 0 && inner.isTable() {
-			r.note(hook.SeverityWarning, inner.line, "nested_hooks", `"hooks" stands within "hooks"`, "leave one of them out")
+	case []decl.Pair:
+		inner := n.At("hooks")
+		if depth == 0 && inner.IsTable() {
+			r.Warn(inner.Line, "nested_hooks", `"hooks" stands within "hooks"`, "leave one of them out")
 			r.hooksValue(inner, depth+1)
 			return
 		}
 		r.events(n)
-	case []*node:
-		r.note(hook.SeverityError, n.line, "wrong_type", "hooks: want a table of events, got a list", `write {"hooks": {"PreToolUse": […]}}`)
+	case []*decl.Node:
+		r.Error(n.Line, "wrong_type", "hooks: want a table of events, got a list", `write {"hooks": {"PreToolUse": […]}}`)
 		for i, item := range v {
-			name := cmp.Or(item.at("event").text(), item.at("type").text())
-			if item.isTable() && (item.at("event").text() != "" || isEventName(name)) {
-				r.invalid(r.eventOf(name, item.line), index("hooks", i), item, "it stands in a list that no product reads")
+			name := cmp.Or(item.At("event").Text(), item.At("type").Text())
+			if item.IsTable() && (item.At("event").Text() != "" || isEventName(name)) {
+				r.invalid(r.eventOf(name, item.Line), fmt.Sprintf("hooks[%d]", i), item, "it stands in a list that no product reads")
 			}
 		}
 	default:
-		r.note(hook.SeverityError, n.line, "wrong_type", "hooks: want a table of events, got "+n.what(), "")
+		r.Error(n.Line, "wrong_type", "hooks: want a table of events, got "+n.What(), "")
 	}
 }
 
 // events reads a table of events.
-func (r *configReader) events(table *node) {
+func (r *configReader) events(table *decl.Node) {
 	seen := make(map[string]int)
-	for _, p := range table.pairs() {
+	for _, p := range table.Pairs() {
 		switch {
-		case strings.HasPrefix(p.key, "//"):
-			r.once(hook.SeverityInfo, p.line, "comment_key", "", quote(p.key)+" is taken for a comment, and so are all keys like it", "")
+		case strings.HasPrefix(p.Key, "//"):
+			if r.Once("comment_key", "") {
+				r.Note(hook.Diagnostic{Severity: hook.SeverityInfo, Line: p.Line, Code: "comment_key", Message: phrase.Quote(p.Key) + " is taken for a comment, and so are all keys like it"})
+			}
 			continue
-		case isComment(p.key), slices.Contains(r.p.besides, p.key), (p.key == "version" || p.key == "description") && p.node.list() == nil:
+		case decl.IsComment(p.Key), slices.Contains(r.p.besides, p.Key), (p.Key == "version" || p.Key == "description") && p.Node.List() == nil:
 			continue
 		}
-		if line := seen[p.key]; line > 0 {
-			r.note(hook.SeverityWarning, p.line, "duplicate_key",
-				fmt.Sprintf("%s stands here a second time, after line %d; both are read here, other readers take one", quote(p.key), line), "join them")
+		if line := seen[p.Key]; line > 0 {
+			r.Warn(p.Line, "duplicate_key",
+				fmt.Sprintf("%s stands here a second time, after line %d; both are read here, other readers take one", phrase.Quote(p.Key), line), "join them")
 		}
-		if seen[p.key] = p.line; len(seen) > maxConfigEvents {
-			r.note(hook.SeverityError, p.line, "too_many", fmt.Sprintf("more than %d events; the rest is not read", maxConfigEvents), "")
+		if seen[p.Key] = p.Line; len(seen) > maxConfigEvents {
+			r.Error(p.Line, "too_many", fmt.Sprintf("more than %d events; the rest is not read", maxConfigEvents), "")
 			return
 		}
-		r.event(r.eventOf(p.key, p.line), p)
+		r.event(r.eventOf(p.Key, p.Line), p)
 	}
 }
 
 // singles reads the hooks that stand alone under keys of the settings.
-func (r *configReader) singles(doc *node) {
-	for _, p := range doc.pairs() {
-		if event, ok := r.p.single[p.key]; ok && p.node.isTable() {
-			r.handler(declaredEvent{name: p.key, event: event}, nil, r.newEntry(p.key, p.node))
+func (r *configReader) singles(doc *decl.Node) {
+	for _, p := range doc.Pairs() {
+		if event, ok := r.p.single[p.Key]; ok && p.Node.IsTable() {
+			r.handler(declaredEvent{name: p.Key, event: event}, nil, r.newEntry(p.Key, p.Node))
 		}
 	}
 }
@@ -92,119 +96,117 @@ func (r *configReader) eventOf(name string, line int) declaredEvent {
 	}
 	if strings.TrimSpace(name) == "" {
 		ev.wrong = "its event has no name"
-		r.note(hook.SeverityError, line, "unknown_event", "an event has no name", "write PreToolUse, say")
+		r.Error(line, "unknown_event", "an event has no name", "write PreToolUse, say")
 		return ev
 	}
 	near := hook.NearestEvent(name)
-	what := quote(name) + " is no event"
+	what := phrase.Quote(name) + " is no event"
 	switch {
 	case r.p.strict && near != "":
 		ev.wrong = what
-		r.note(hook.SeverityError, line, "unknown_event", what, "did you mean "+string(near)+"?")
+		r.Error(line, "unknown_event", what, "did you mean "+string(near)+"?")
 	case near != "" && strings.EqualFold(strings.ReplaceAll(name, "_", ""), string(near)):
 		ev.event = near
-		r.note(hook.SeverityWarning, line, "unknown_event", what+" of "+r.p.name+"; it is taken for "+string(near), "")
+		r.Warn(line, "unknown_event", what+" of "+r.p.name+"; it is taken for "+string(near), "")
 	default:
 		if m, other := MapEvent(name); other {
 			ev.event, ev.matcher = m.Event, m.Matcher
-			r.note(hook.SeverityWarning, line, "unknown_event", what+" of "+r.p.name+"; it is read as "+m.Product+" has it", "")
+			r.Warn(line, "unknown_event", what+" of "+r.p.name+"; it is read as "+m.Product+" has it", "")
 			return ev
 		}
 		hint := "its hooks run if the host fires an event of that name"
 		if near != "" {
 			hint = "did you mean " + string(near) + "? " + hint
 		}
-		r.note(hook.SeverityWarning, line, "unknown_event", "no event "+quote(name)+" is known", hint)
+		r.Warn(line, "unknown_event", "no event "+phrase.Quote(name)+" is known", hint)
 	}
 	return ev
 }
 
 // event reads the groups of an event.
-func (r *configReader) event(ev declaredEvent, p pair) {
-	groups := p.node.list()
+func (r *configReader) event(ev declaredEvent, p decl.Pair) {
+	groups := p.Node.List()
 	switch {
-	case groups != nil, p.node.value == nil:
-	case p.node.isTable():
-		r.note(hook.SeverityWarning, p.line, "wrong_type", quote(p.key)+": want a list, got a table; it is taken for a list of one", "put it in []")
-		groups = []*node{p.node}
+	case groups != nil, p.Node.Value == nil:
+	case p.Node.IsTable():
+		r.Warn(p.Line, "wrong_type", phrase.Quote(p.Key)+": want a list, got a table; it is taken for a list of one", "put it in []")
+		groups = []*decl.Node{p.Node}
 	default:
-		message := quote(p.key) + ": want a list of hooks, got " + p.node.what()
-		r.note(hook.SeverityError, p.line, "wrong_type", message, `write [{"hooks": [{"type": "command", "command": "…"}]}]`)
-		r.invalid(ev, p.key, &node{line: p.line}, message)
+		message := phrase.Quote(p.Key) + ": want a list of hooks, got " + p.Node.What()
+		r.Error(p.Line, "wrong_type", message, `write [{"hooks": [{"type": "command", "command": "…"}]}]`)
+		r.invalid(ev, p.Key, &decl.Node{Line: p.Line}, message)
 		return
 	}
 	for i, g := range groups {
-		if r.full(g.line) {
+		if r.full(g.Line) {
 			return
 		}
-		r.group(ev, index(p.key, i), g)
+		r.group(ev, fmt.Sprintf("%s[%d]", p.Key, i), g)
 	}
 }
 
 // group reads a group of handlers with one matcher, or a handler alone.
-func (r *configReader) group(ev declaredEvent, at string, n *node) {
-	if !n.isTable() {
-		message := at + ": want a table, got " + n.what()
-		r.note(hook.SeverityError, n.line, "wrong_type", message, `write {"type": "command", "command": "…"}`)
+func (r *configReader) group(ev declaredEvent, at string, n *decl.Node) {
+	if !n.IsTable() {
+		message := at + ": want a table, got " + n.What()
+		r.Error(n.Line, "wrong_type", message, `write {"type": "command", "command": "…"}`)
 		r.invalid(ev, at, n, message)
 		return
 	}
 	g := r.newEntry(at, n)
 	g.matcher()
 	key := "hooks"
-	if g.get(key) == nil {
+	if g.Get(key) == nil {
 		key = "handlers"
 	}
-	inner := g.get(key)
+	inner := g.Get(key)
 	switch {
 	case inner == nil && g.isHandler():
-		if !r.p.flat {
-			r.once(hook.SeverityWarning, n.line, "flat_handler", "", at+": the handler stands where its group should be",
+		if !r.p.flat && r.Once("flat_handler", "") {
+			r.Warn(n.Line, "flat_handler", at+": the handler stands where its group should be",
 				`write {"matcher": "…", "hooks": [{…}]}: other readers pass it over`)
 		}
-		g.unknown(r.p.takes, r.p.handlerKeys())
+		g.strange(r.p.takes)
 		r.handler(ev, nil, g)
 		return
 	case inner == nil:
-		g.fail("missing_hooks", n.line, "", "it has no handler", `add hooks = [{"type": "command", "command": "…"}]`)
-		r.invalid(ev, at, n, g.wrong)
+		g.Fail("missing_hooks", "", "it has no handler", `add hooks = [{"type": "command", "command": "…"}]`)
+		r.invalid(ev, at, n, g.Wrong())
 		return
-	case inner.isTable():
-		g.warn("wrong_type", key, "want a list, got a table; it is taken for a list of one", "put it in []")
-		inner = &node{inner.line, []*node{inner}}
-	case inner.list() == nil:
-		g.wrongType(key, "a list of handlers", inner)
-		r.invalid(ev, at, n, g.wrong)
+	case inner.IsTable():
+		g.Warn("wrong_type", key, "want a list, got a table; it is taken for a list of one", "put it in []")
+		inner = decl.Value(inner.Line, []*decl.Node{inner})
+	case inner.List() == nil:
+		g.WrongType(key, "a list of handlers", inner)
+		r.invalid(ev, at, n, g.Wrong())
 		return
-	case len(inner.list()) == 0:
-		g.warn("missing_hooks", key, "the list is empty, so nothing runs", "")
+	case len(inner.List()) == 0:
+		g.Warn("missing_hooks", key, "the list is empty, so nothing runs", "")
 	}
-	g.unknown(g.groupKey, r.p.handlerKeys())
-	for i, h := range inner.list() {
-		if r.full(h.line) {
+	g.strange(g.groupKey)
+	for i, h := range inner.List() {
+		if r.full(h.Line) {
 			return
 		}
 		at := at + "." + strconv.Itoa(i)
-		if !h.isTable() {
-			message := at + ": want a table, got " + h.what()
-			r.note(hook.SeverityError, h.line, "wrong_type", message, `write {"type": "command", "command": "…"}`)
+		if !h.IsTable() {
+			message := at + ": want a table, got " + h.What()
+			r.Error(h.Line, "wrong_type", message, `write {"type": "command", "command": "…"}`)
 			r.invalid(ev, at, h, message)
 			continue
 		}
 		e := r.newEntry(at, h)
-		e.unknown(func(key string) bool { return r.p.takes(key) && (key != "matcher" || r.p.inner) }, r.p.handlerKeys())
+		e.strange(func(key string) bool { return r.p.takes(key) && (key != "matcher" || r.p.inner) })
 		r.handler(ev, g, e)
 	}
 }
 
 // isHandler reports whether a table in the place of a group runs something.
 func (e *entry) isHandler() bool {
-	for key := range e.keys {
-		if _, runs := kindOfKey[key]; runs || key == "type" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Node.Pairs(), func(p decl.Pair) bool {
+		_, runs := hook.KindOfKey(decl.Snake(p.Key))
+		return runs || p.Key == "type"
+	})
 }
 
 // groupKey reports whether a key counts on a group of handlers.
@@ -219,17 +221,17 @@ func (e *entry) groupKey(key string) bool {
 func (p *product) handlerKeys() []string { return slices.Concat(sharedHandlerKeys, p.keys) }
 
 // invalid adds the hook that stands for an entry which is none.
-func (r *configReader) invalid(ev declaredEvent, at string, n *node, why string) {
+func (r *configReader) invalid(ev declaredEvent, at string, n *decl.Node, why string) {
 	r.add(&hook.Hook{Name: r.unique(r.place(at)), Event: ev.event, Matcher: ev.matcher, Kind: hook.KindCommand,
-		State: hook.StateInvalid, Why: why}, n.line)
+		State: hook.StateInvalid, Why: why}, n.Line)
 }
 
 // place names a hook after where it stands: settings.json:PreToolUse[0].1.
 func (r *configReader) place(at string) string {
 	if r.prefix != "" {
-		at = shorten(r.prefix, 60) + "." + at
+		at = phrase.Clip(r.prefix, 60) + "." + at
 	}
-	return r.base() + ":" + shorten(at, 100)
+	return r.base() + ":" + phrase.Clip(at, 100)
 }
 
 // unique makes a name that no other hook of the file has.
@@ -257,7 +259,9 @@ func (r *configReader) full(line int) bool {
 	if len(r.config.Hooks) < maxConfigHooks {
 		return false
 	}
-	r.once(hook.SeverityError, line, "too_many", "", fmt.Sprintf("more than %d hooks; the rest is not read", maxConfigHooks), "divide the file")
+	if r.Once("too_many", "") {
+		r.Error(line, "too_many", fmt.Sprintf("more than %d hooks; the rest is not read", maxConfigHooks), "divide the file")
+	}
 	return true
 }
 
@@ -275,7 +279,7 @@ func (r *configReader) duplicates() {
 			continue
 		}
 		if first := seen[key]; first != nil {
-			r.note(hook.SeverityWarning, h.Source.Line, "duplicate_hook",
+			r.Warn(h.Source.Line, "duplicate_hook",
 				fmt.Sprintf("%s runs the same as %s (line %d)", h.Name, first.Name, first.Source.Line), "remove one of them: it runs once")
 			continue
 		}

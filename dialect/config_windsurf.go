@@ -37,5 +37,6 @@ var windsurfConfig = product{
 	keys:    []string{"powershell", "working_directory"},
 	ignored: []string{"show_output"},
 	flat:    true,
+	marks:   []string{"show_output", "working_directory"},
 	unit:    time.Second,
 }

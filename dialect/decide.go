@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // noReason stands where a hook blocks and does not say why.
@@ -57,7 +58,7 @@ func (x *reading) topDecision() {
 			x.decide(hook.Allow, x.text(fReason))
 		}
 	case decision != "block":
-		x.refuse("decision is "+quote(decision)+": want block or approve", x.howToBlock())
+		x.refuse("decision is "+phrase.Quote(decision)+": want block or approve", x.howToBlock())
 	case !x.info.BlockField:
 		x.refuse(`decision "block" has no effect on `+string(x.event), x.howToBlock())
 	default:
@@ -89,7 +90,7 @@ func (x *reading) permission() {
 		known = false
 	}
 	if !known {
-		x.refuse("permissionDecision is "+quote(word)+", which "+string(x.event)+" does not take",
+		x.refuse("permissionDecision is "+phrase.Quote(word)+", which "+string(x.event)+" does not take",
 			"want allow, deny or ask, and on a tool defer")
 		return
 	}
@@ -118,7 +119,7 @@ func (x *reading) request() {
 			x.out.Permission = &hook.PermissionAnswer{Interrupt: true}
 		}
 	default:
-		x.refuse("behavior is "+quote(behavior)+": want allow or deny", x.howToBlock())
+		x.refuse("behavior is "+phrase.Quote(behavior)+": want allow or deny", x.howToBlock())
 	}
 }
 
@@ -134,7 +135,7 @@ func (x *reading) elicitation() {
 	case "decline", "cancel":
 		x.decide(hook.Deny, cmp.Or(x.text(fReason), noReason))
 	default:
-		x.refuse("action is "+quote(action)+": want accept, decline or cancel", x.howToBlock())
+		x.refuse("action is "+phrase.Quote(action)+": want accept, decline or cancel", x.howToBlock())
 		return
 	}
 	x.out.Elicitation = &hook.ElicitationAnswer{Action: action, Content: x.raw(fContent)}

@@ -5,7 +5,7 @@
 // Stage: parse (a config file becomes hooks, see [ReadConfig], and a name in a
 // manifest an event, see [MapEvent]) and dispatch (what a hook printed becomes
 // an Output, see [Reader]). Packages manifest and registry, and the handlers,
-// import it; of this module it imports hook and internal/tomlscan.
+// import it; of this module it imports hook and internal/decl.
 //
 // # Config files
 //

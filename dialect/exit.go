@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // blockingExit reads an answer that came with the exit code that blocks. No
@@ -111,7 +112,7 @@ func exitError(r Reply, hint string) *hook.Error {
 		line = strings.ToValidUTF8(lastLine(r.Stderr), "\uFFFD")
 	}
 	if line != "" {
-		err.Reason += ": " + shorten(line, 200)
+		err.Reason += ": " + phrase.Clip(line, 200)
 	}
 	return err
 }

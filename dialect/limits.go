@@ -3,6 +3,8 @@ package dialect
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 const (
@@ -36,9 +38,9 @@ func (x *reading) limit(name, text string) string {
 	}
 	x.call.Warn("too_long", fmt.Sprintf("%s has %d characters, at most %d are taken; %s", name, size, maxText, kept),
 		"print less, or a path to read")
-	return shorten(text, maxPreview) + fmt.Sprintf("\n[%d characters; %s]", size, kept)
+	return phrase.Clip(text, maxPreview) + fmt.Sprintf("\n[%d characters; %s]", size, kept)
 }
 
 // shortReason keeps a reason within the limit. It is never kept in a file:
 // nobody explains a refusal at such length on purpose.
-func shortReason(reason string) string { return shorten(reason, maxText) }
+func shortReason(reason string) string { return phrase.Clip(reason, maxText) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // ReadModel reads what a model answered to a prompt hook: {"ok": bool,
@@ -17,7 +18,7 @@ func (rd Reader) ReadModel(c *hook.Call, answer []byte) (*hook.Output, error) {
 func (x *reading) model(answer []byte) *hook.Error {
 	answer = unfence(trim(answer))
 	if len(answer) == 0 || !looksLikeObject(answer) {
-		return unreadable("the model's answer is no JSON object: it begins with "+quote(firstLine(answer)),
+		return unreadable("the model's answer is no JSON object: it begins with "+phrase.Quote(firstLine(answer)),
 			`the prompt must ask for {"ok": true} or {"ok": false, "reason": "…"}`)
 	}
 	if err := x.collect(atModel, answer); err != nil {

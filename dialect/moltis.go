@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/tenterhook/tenterhook/hook"
+import (
+	"github.com/tenterhook/tenterhook/hook"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
+)
 
 // moltisEvents are moltis' names. Its SessionStart and SessionEnd are the
 // table's own. Both of its events about a finished tool are PostToolUse: one
@@ -56,7 +60,7 @@ func (x *reading) moltisObject(data []byte) *hook.Error {
 	case "modify":
 		x.moltisModify()
 	default:
-		x.refuse("action is "+quote(action)+": want continue, modify or block", "")
+		x.refuse("action is "+phrase.Quote(action)+": want continue, modify or block", "")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // plain reads stdout that is no object, from a command that exited with 0.
@@ -19,10 +20,10 @@ func (x *reading) plain(stdout []byte) *hook.Error {
 	}
 	if isAttempt(stdout, means) {
 		return unreadable("stdout is no JSON object, but seems to be meant as one: it begins with "+
-			quote(firstLine(stdout)), "print only the JSON object; send everything else to stderr")
+			phrase.Quote(firstLine(stdout)), "print only the JSON object; send everything else to stderr")
 	}
 	if x.canBlock && isRefusingText(stdout, means) {
-		return unreadable("stdout says no in words that do not count: it begins with "+quote(firstLine(stdout)), x.howToBlock())
+		return unreadable("stdout says no in words that do not count: it begins with "+phrase.Quote(firstLine(stdout)), x.howToBlock())
 	}
 	switch means {
 	case hook.PlainContext:
@@ -33,7 +34,7 @@ func (x *reading) plain(stdout []byte) *hook.Error {
 		x.out.WorktreePath = lastLine(stdout)
 	default:
 		x.noteInfo("ignored_text", "plain text on stdout means nothing on "+string(x.event)+": "+
-			quote(firstLine(stdout)), "send it to stderr, or print a JSON object")
+			phrase.Quote(firstLine(stdout)), "send it to stderr, or print a JSON object")
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func valueRefuses(value []byte, depth int) bool {
 		case '{', '[':
 			return valueRefuses(item, depth+1)
 		case '"':
-			return len(items) <= 2 && refusingWords[phrase(stringOf(item))]
+			return len(items) <= 2 && refusingWords[folded(stringOf(item))]
 		}
 		return false
 	})
@@ -163,7 +163,7 @@ func textRefuses(words []string, text string, depth int) bool {
 	if inner := unwrap([]byte(text)); depth < maxRefusalDepth && isJSON(inner) && valueRefuses(inner, depth+1) {
 		return true
 	}
-	end, said := last(words), phrase(text)
+	end, said := last(words), folded(text)
 	switch opening := opensRefusing(text); {
 	case said == "":
 		return false

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // Reply is what a command left behind when it ended.
@@ -114,7 +115,7 @@ func (x *reading) body(body []byte) *hook.Error {
 	case looksLikeObject(body):
 		return x.object(body)
 	}
-	return unreadable("the answer is no JSON object: it begins with "+quote(firstLine(body)),
+	return unreadable("the answer is no JSON object: it begins with "+phrase.Quote(firstLine(body)),
 		"answer with an empty body or one JSON object")
 }
 

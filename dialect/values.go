@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
-	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // answer holds the values of the fields that an answer has; null is no value.
@@ -79,24 +80,7 @@ func milliseconds(value json.RawMessage) (time.Duration, bool) {
 }
 
 // clip quotes the beginning of a JSON text for a message.
-func clip(value []byte) string { return shorten(string(value[:min(len(value), 1000)]), 40) }
-
-// quote quotes a text for a message: short, on one line, control characters
-// escaped.
-func quote(s string) string { return strconv.Quote(shorten(s, 80)) }
-
-// shorten cuts a text to a number of runes.
-func shorten(s string, most int) string {
-	end := 0
-	for n := 0; n < most && end < len(s); n++ {
-		_, size := utf8.DecodeRuneInString(s[end:])
-		end += size
-	}
-	if end == len(s) {
-		return s
-	}
-	return s[:end] + "…"
-}
+func clip(value []byte) string { return phrase.Clip(string(value[:min(len(value), 1000)]), 40) }
 
 // firstLine returns the first line of a text that is not blank, trimmed.
 func firstLine(b []byte) string {

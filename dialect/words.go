@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // fillers are words of a key that say nothing.
@@ -44,10 +46,10 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // apostrophes stand in a word without ending it.
 var apostrophes = strings.NewReplacer("'", "", "’", "")
 
-// phrase folds the beginning of a text to compare it with words: lower case, one
+// folded folds the beginning of a text to compare it with words: lower case, one
 // space between words, no punctuation.
-func phrase(text string) string {
-	text = apostrophes.Replace(strings.ToLower(shorten(text, 200)))
+func folded(text string) string {
+	text = apostrophes.Replace(strings.ToLower(phrase.Clip(text, 200)))
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !isWordRune(r) }), " ")
 }
 
@@ -135,10 +137,10 @@ func firstRune(s string) rune {
 // textSaysNo judges a text that is no JSON: a word that refuses and nothing
 // else, a verdict at its beginning, or a line "decision: block".
 func textSaysNo(text []byte) bool {
-	if len(text) <= 64 && (refusingWords[phrase(string(text))] || refusingFlags[phrase(string(text))]) {
+	if len(text) <= 64 && (refusingWords[folded(string(text))] || refusingFlags[folded(string(text))]) {
 		return true
 	}
-	return opensRefusing(firstLine(text)) || openingWords[phrase(lastLine(text))] || pairSaysNo(text)
+	return opensRefusing(firstLine(text)) || openingWords[folded(lastLine(text))] || pairSaysNo(text)
 }
 
 // refusingFlags are texts that refuse where they are all that is said.
@@ -189,7 +191,7 @@ func pairRefuses(words []string, value string) bool {
 	if len(words) == 0 || len(words) > 3 {
 		return false
 	}
-	switch said := phrase(value); {
+	switch said := folded(value); {
 	case containsAny(words, decidingKeys):
 		return refusingWords[said] || endedWords[said] || opensRefusing(value)
 	case stateKeys[last(words)]:

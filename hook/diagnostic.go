@@ -28,6 +28,12 @@ type Diagnostic struct {
 	Column   int      `json:"column,omitempty"` // in the line, in characters from 1; 0 = the line as a whole
 	Message  string   `json:"message"`          // lower case, what is wrong
 	Hint     string   `json:"hint,omitempty"`   // what to do about it
+	Key      string   `json:"key,omitempty"`    // the key that it is about; "" = none, or the message names it
+}
+
+// mistake is an error about a key of a definition.
+func mistake(code, key, message, hint string) Diagnostic {
+	return Diagnostic{Severity: SeverityError, Code: code, Key: key, Message: message, Hint: hint}
 }
 
 // String is "path:line:column: message (hint)", the form a terminal makes clickable.

@@ -56,17 +56,18 @@ type EventInfo struct {
 	TakesIf       bool   // an `if` rule is tested; elsewhere a hook with one never runs
 
 	Block      BlockEffect
-	Stderr     Audience   // who is told the stderr of exit code 2
-	AnyExit    bool       // every non-zero exit counts as exit code 2
-	NoExit2    bool       // exit code 2 is a failure like any other
-	BlockField bool       // a top-level decision "block" counts
-	OnTimeout  bool       // a hook whose time is up blocks, whatever its policy
-	NoPolicy   bool       // on_failure = "block" has no effect here
-	Plain      PlainText  // what stdout that is no JSON means
-	Fields     FieldSet   // which fields of an answer count
-	Kinds      []Kind     // the kinds of hooks that can answer it
-	Legacy     bool       // from older hosts, command and callback only
-	timeout    timeoutRow // see DefaultTimeout
+	Stderr     Audience  // who is told the stderr of exit code 2
+	AnyExit    bool      // every non-zero exit counts as exit code 2
+	NoExit2    bool      // exit code 2 is a failure like any other
+	BlockField bool      // a top-level decision "block" counts
+	OnTimeout  bool      // a hook whose time is up blocks, whatever its policy
+	NoPolicy   bool      // on_failure = "block" has no effect here
+	Plain      PlainText // what stdout that is no JSON means
+	Fields     FieldSet  // which fields of an answer count
+	Legacy     bool      // from older hosts
+
+	asks    reach         // of the kinds that can answer it, see Takes
+	timeout time.Duration // of hooks without one, see DefaultTimeout; 0 = the usual
 }
 
 // BlockEffect is what a blocking answer does to an event.
@@ -147,21 +148,6 @@ func (s FieldSet) Names() []string {
 // Has reports whether all of f are in s.
 func (s FieldSet) Has(f FieldSet) bool { return s&f == f }
 
-// Takes reports whether hooks of kind k can answer the event. In-process hooks
-// and plugins always can.
-func (e *EventInfo) Takes(k Kind) bool {
-	switch k {
-	case KindCallback, KindFunction, KindPlugin:
-		return true
-	}
-	for _, have := range e.Kinds {
-		if have == k {
-			return true
-		}
-	}
-	return false
-}
-
 // CanBlock reports whether a hook can block this very input: a change of
 // managed policy, for one, cannot be blocked.
 func (e *EventInfo) CanBlock(in Input) bool {
@@ -179,29 +165,3 @@ const (
 	SessionEndBudget    = 1500 * time.Millisecond
 	SessionEndBudgetMax = 60 * time.Second
 )
-
-type timeoutRow uint8
-
-const (
-	timeoutUsual   timeoutRow = iota // 600 s
-	timeoutPrompt                    // 30 s, a person is waiting
-	timeoutDisplay                   // 10 s
-)
-
-// DefaultTimeout is the time limit of a hook that declares none, by its kind
-// and event, as the Claude Code protocol has it.
-func DefaultTimeout(k Kind, ev Event) time.Duration {
-	switch k {
-	case KindPrompt:
-		return 30 * time.Second
-	case KindAgent:
-		return 60 * time.Second
-	}
-	switch Info(ev).timeout {
-	case timeoutPrompt:
-		return 30 * time.Second
-	case timeoutDisplay:
-		return 10 * time.Second
-	}
-	return 600 * time.Second
-}

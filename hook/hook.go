@@ -127,28 +127,6 @@ type BreakerSettings struct {
 	Cooldown time.Duration // how long it stays open before a probe
 }
 
-// Kind is how a hook is run.
-type Kind string
-
-// The kinds of hooks. Callbacks and functions are Go functions in the host's
-// process, the latter registered for one session of an interactive host.
-const (
-	KindCommand  Kind = "command"
-	KindHTTP     Kind = "http"
-	KindMCP      Kind = "mcp"
-	KindPrompt   Kind = "prompt"
-	KindAgent    Kind = "agent"
-	KindPlugin   Kind = "plugin"
-	KindRule     Kind = "rule" // a decision declared in a file: it starts nothing
-	KindCallback Kind = "callback"
-	KindFunction Kind = "function"
-)
-
-// Kinds lists the kinds that a file can declare.
-func Kinds() []Kind {
-	return []Kind{KindCommand, KindHTTP, KindMCP, KindPrompt, KindAgent, KindPlugin, KindRule}
-}
-
 // MatcherSyntax is the language of a matcher.
 type MatcherSyntax string
 

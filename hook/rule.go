@@ -43,22 +43,14 @@ type RuleParams struct {
 	EnvVars     []string          // the variables that expressions may read
 }
 
-// Problem is a mistake in one key of a definition.
-type Problem struct {
-	Code string // of the diagnostic
-	Key  string // "" = the definition as a whole
-	Text string
-	Hint string
-}
-
 // RuleOf reads the keys of a rule. A problem is a mistake that keeps it from
 // ever running; the rest is read all the same.
-func RuleOf(params Params) (RuleParams, []Problem) {
+func RuleOf(params Params) (RuleParams, []Diagnostic) {
 	var r RuleParams
-	var problems []Problem
+	var problems []Diagnostic
 	take := func(key string, into any) {
 		if raw, ok := params[key]; ok && json.Unmarshal(raw, into) != nil {
-			problems = append(problems, Problem{"wrong_type", key, "has a value of the wrong type", ""})
+			problems = append(problems, mistake("wrong_type", key, "has a value of the wrong type", ""))
 		}
 	}
 	list := func(key string) (list []string) {
@@ -70,7 +62,7 @@ func RuleOf(params Params) (RuleParams, []Problem) {
 			take(key, &list)
 		}
 		if _, given := params[key]; given && (len(list) == 0 || slices.Contains(list, "")) {
-			problems = append(problems, Problem{"unknown_value", key, "expected one or more patterns, got an empty one or none", "leave the key out"})
+			problems = append(problems, mistake("unknown_value", key, "expected one or more patterns, got an empty one or none", "leave the key out"))
 		}
 		return list
 	}
@@ -87,7 +79,7 @@ func RuleOf(params Params) (RuleParams, []Problem) {
 	return r, append(problems, r.problems()...)
 }
 
-func (r *RuleParams) problems() []Problem {
+func (r *RuleParams) problems() []Diagnostic {
 	words := make([]string, 0, len(Decisions()))
 	for _, d := range Decisions() {
 		words = append(words, string(d))
@@ -95,17 +87,17 @@ func (r *RuleParams) problems() []Problem {
 	known := strings.Join(words, ", ")
 	switch {
 	case r.Decision == "":
-		return []Problem{{"missing_decision", "type", "a rule needs a decision", "add decision = " + `"deny"` + ": one of " + known}}
+		return []Diagnostic{mistake("missing_decision", "type", "a rule needs a decision", "add decision = "+`"deny"`+": one of "+known)}
 	case !slices.Contains(Decisions(), r.Decision):
-		p := Problem{"unknown_value", "decision", fmt.Sprintf("expected one of %s, got %q", known, r.Decision), ""}
+		p := mistake("unknown_value", "decision", fmt.Sprintf("expected one of %s, got %q", known, r.Decision), "")
 		if near := Nearest(string(r.Decision), words); near != "" {
 			p.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return []Problem{p}
+		return []Diagnostic{p}
 	}
-	var problems []Problem
+	var problems []Diagnostic
 	missing := func(key, hint string) {
-		problems = append(problems, Problem{"missing_" + key, "decision", fmt.Sprintf("a rule that decides %q needs a %s", r.Decision, key), hint})
+		problems = append(problems, mistake("missing_"+key, "decision", fmt.Sprintf("a rule that decides %q needs a %s", r.Decision, key), hint))
 	}
 	switch r.Decision {
 	case DecisionDeny, DecisionAsk, DecisionWarn:
@@ -147,6 +139,15 @@ func (r *RuleParams) Unused() []string {
 func (r *RuleParams) TestsCall() bool {
 	return len(r.Unless)+len(r.Touches)+len(r.Reads)+len(r.Writes) > 0 || r.Network != nil || r.Destructive != nil
 }
+
+// String says what the rule is.
+func (r *RuleParams) String() string { return fmt.Sprintf("rule that decides %q", r.Decision) }
+
+// Narrows reports whether the rule has a condition beside matcher and `if`.
+func (r *RuleParams) Narrows() bool { return r.TestsCall() || r.When != "" }
+
+// IsRewriter reports whether the rule rewrites inputs.
+func (r *RuleParams) IsRewriter() bool { return r.Decision == DecisionRewrite }
 
 // Never says why a rule can never decide anything on an event, and "" where it
 // can.

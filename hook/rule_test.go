@@ -78,7 +78,7 @@ func TestMistakesOfARuleAreProblemsOfTheirKeys(t *testing.T) {
 			continue
 		}
 		p := problems[0]
-		said := p.Code + " " + p.Key + " " + p.Text + " (" + p.Hint + ")"
+		said := p.Code + " " + p.Key + " " + p.Message + " (" + p.Hint + ")"
 		words := strings.SplitN(want, " ", 3)
 		if !strings.HasPrefix(said, words[0]+" "+words[1]+" ") || len(words) == 3 && !strings.Contains(said, words[2]) {
 			t.Errorf("%s: %s, want %s", text, said, want)

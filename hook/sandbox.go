@@ -57,20 +57,20 @@ func SandboxKeys() []string {
 
 // SandboxOf reads a declared sandbox: a mode, or a table of [SandboxKeys]. A table without a mode means
 // strict. A problem is a mistake for which the hook must not run.
-func SandboxOf(raw json.RawMessage) (*Sandbox, []Problem) {
+func SandboxOf(raw json.RawMessage) (*Sandbox, []Diagnostic) {
 	if len(raw) > 0 && raw[0] == '"' {
 		var mode SandboxMode
 		if err := json.Unmarshal(raw, &mode); err != nil {
-			return nil, []Problem{{"wrong_type", "sandbox", err.Error(), ""}}
+			return nil, []Diagnostic{mistake("wrong_type", "sandbox", err.Error(), "")}
 		}
 		return checkedSandbox(&Sandbox{Mode: mode})
 	}
 	members, err := Members(raw)
 	if err != nil || members == nil {
-		return nil, []Problem{{"wrong_type", "sandbox", "want a mode or a table", `write sandbox = "strict"`}}
+		return nil, []Diagnostic{mistake("wrong_type", "sandbox", "want a mode or a table", `write sandbox = "strict"`)}
 	}
 	s := &Sandbox{Mode: SandboxStrict}
-	var problems []Problem
+	var problems []Diagnostic
 	for _, m := range members {
 		if p := s.take(m.Key, m.Value); p != nil {
 			problems = append(problems, *p)
@@ -83,7 +83,7 @@ func SandboxOf(raw json.RawMessage) (*Sandbox, []Problem) {
 }
 
 // take reads one key of the table.
-func (s *Sandbox) take(key string, value json.RawMessage) *Problem {
+func (s *Sandbox) take(key string, value json.RawMessage) *Diagnostic {
 	into := map[string]any{"mode": &s.Mode, "allow_write": &s.AllowWrite, "allow_read": &s.AllowRead,
 		"deny_read": &s.DenyRead, "allow_net": &s.AllowNet}[snakeCase(key)]
 	full := "sandbox." + key
@@ -95,7 +95,7 @@ func (s *Sandbox) take(key string, value json.RawMessage) *Problem {
 			bytes, ok = ParseSize(text)
 		}
 		if !ok {
-			return &Problem{"unknown_value", full, `want a size such as "512MiB", got ` + string(value), ""}
+			return new(mistake("unknown_value", full, `want a size such as "512MiB", got `+string(value), ""))
 		}
 		s.Memory = bytes
 	case into == nil:
@@ -103,9 +103,9 @@ func (s *Sandbox) take(key string, value json.RawMessage) *Problem {
 		if near := Nearest(key, SandboxKeys()); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return &Problem{"unknown_key", full, "no such key", hint}
+		return new(mistake("unknown_key", full, "no such key", hint))
 	case json.Unmarshal(value, into) != nil:
-		return &Problem{"wrong_type", full, "has a value of the wrong type", "mode takes text, the others a list of texts"}
+		return new(mistake("wrong_type", full, "has a value of the wrong type", "mode takes text, the others a list of texts"))
 	}
 	return nil
 }
@@ -124,23 +124,23 @@ func snakeCase(key string) string {
 }
 
 // checkedSandbox returns the sandbox, or what is wrong with its values.
-func checkedSandbox(s *Sandbox) (*Sandbox, []Problem) {
-	var problems []Problem
+func checkedSandbox(s *Sandbox) (*Sandbox, []Diagnostic) {
+	var problems []Diagnostic
 	if !slices.Contains(SandboxModes(), s.Mode) {
 		hint := "it is none, reap, read-only or strict"
 		if near := Nearest(string(s.Mode), []string{"none", "reap", "read-only", "strict"}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		problems = append(problems, Problem{"unknown_value", "sandbox", fmt.Sprintf("there is no mode %q", s.Mode), hint})
+		problems = append(problems, mistake("unknown_value", "sandbox", fmt.Sprintf("there is no mode %q", s.Mode), hint))
 	}
 	if _, err := s.Ports(); err != nil {
-		problems = append(problems, Problem{"unknown_value", "sandbox.allow_net", err.Error(), `write ports as "tcp:443"; a host cannot be named`})
+		problems = append(problems, mistake("unknown_value", "sandbox.allow_net", err.Error(), `write ports as "tcp:443"; a host cannot be named`))
 	}
 	for _, list := range [][]string{s.AllowWrite, s.AllowRead, s.DenyRead} {
 		for _, path := range list {
 			if !rooted(path) {
-				problems = append(problems, Problem{"unknown_value", "sandbox", fmt.Sprintf("%q is not an absolute path", path),
-					"begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"})
+				problems = append(problems, mistake("unknown_value", "sandbox", fmt.Sprintf("%q is not an absolute path", path),
+					"begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"))
 			}
 		}
 	}

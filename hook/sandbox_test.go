@@ -46,20 +46,20 @@ func TestSandboxIsAModeOrATable(t *testing.T) {
 }
 
 func TestMistakeOfASandboxSaysWhatToDo(t *testing.T) {
-	for text, want := range map[string][]hook.Problem{
-		`7`:         {{Code: "wrong_type", Key: "sandbox", Text: "want a mode or a table", Hint: `write sandbox = "strict"`}},
-		`"strickt"`: {{Code: "unknown_value", Key: "sandbox", Text: `there is no mode "strickt"`, Hint: `did you mean "strict"?`}},
-		`"x"`:       {{Code: "unknown_value", Key: "sandbox", Text: `there is no mode "x"`, Hint: "it is none, reap, read-only or strict"}},
-		`{"mods": 1, "x": 2, "memory": "1"}`: {{Code: "unknown_key", Key: "sandbox.mods", Text: "no such key", Hint: `did you mean "mode"?`},
-			{Code: "unknown_key", Key: "sandbox.x", Text: "no such key", Hint: "it takes mode, allow_write, allow_read, deny_read, allow_net, memory"},
-			{Code: "unknown_value", Key: "sandbox.memory", Text: `want a size such as "512MiB", got "1"`}},
-		`{"denyRead": 1}`: {{Code: "wrong_type", Key: "sandbox.denyRead", Text: "has a value of the wrong type", Hint: "mode takes text, the others a list of texts"}},
+	for text, want := range map[string][]hook.Diagnostic{
+		`7`:         {{Severity: "error", Code: "wrong_type", Key: "sandbox", Message: "want a mode or a table", Hint: `write sandbox = "strict"`}},
+		`"strickt"`: {{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `there is no mode "strickt"`, Hint: `did you mean "strict"?`}},
+		`"x"`:       {{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `there is no mode "x"`, Hint: "it is none, reap, read-only or strict"}},
+		`{"mods": 1, "x": 2, "memory": "1"}`: {{Severity: "error", Code: "unknown_key", Key: "sandbox.mods", Message: "no such key", Hint: `did you mean "mode"?`},
+			{Severity: "error", Code: "unknown_key", Key: "sandbox.x", Message: "no such key", Hint: "it takes mode, allow_write, allow_read, deny_read, allow_net, memory"},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox.memory", Message: `want a size such as "512MiB", got "1"`}},
+		`{"denyRead": 1}`: {{Severity: "error", Code: "wrong_type", Key: "sandbox.denyRead", Message: "has a value of the wrong type", Hint: "mode takes text, the others a list of texts"}},
 		`{"mode": "x", "allow_net": ["x"], "allow_write": ["a", "/b"], "allow_read": ["c~"], "deny_read": ["~d"]}`: {
-			{Code: "unknown_value", Key: "sandbox", Text: `there is no mode "x"`, Hint: "it is none, reap, read-only or strict"},
-			{Code: "unknown_value", Key: "sandbox.allow_net", Text: `"x" is no port`, Hint: `write ports as "tcp:443"; a host cannot be named`},
-			{Code: "unknown_value", Key: "sandbox", Text: `"a" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"},
-			{Code: "unknown_value", Key: "sandbox", Text: `"c~" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"},
-			{Code: "unknown_value", Key: "sandbox", Text: `"~d" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"}},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `there is no mode "x"`, Hint: "it is none, reap, read-only or strict"},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox.allow_net", Message: `"x" is no port`, Hint: `write ports as "tcp:443"; a host cannot be named`},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `"a" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `"c~" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `"~d" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"}},
 	} {
 		box, problems := hook.SandboxOf(json.RawMessage(text))
 		if diff := cmp.Diff(want, problems); diff != "" || box != nil {

@@ -38,7 +38,7 @@ func TestM2WhatIsWrongIsNamed(t *testing.T) {
 		{"args with a number", head + `args = ["-n", 3]`, hook.StateInvalid, "error wrong_type:4", "args want a list of strings, got the number 3"},
 		{"two lists of arguments", "event = \"PreToolUse\"\ncommand = [\"x\"]\nargs = [\"y\"]", hook.StateInvalid, "error wrong_type:3", "command args"},
 		{"event of a wrong type", "event = 3\ncommand = \"x\"", hook.StateInvalid, "error wrong_type:2", "event"},
-		{"async as text", head + `async = "true"`, hook.StateInvalid, "error wrong_type:4", "async true or false leave out the quotes"},
+		{"async as text", head + `async = "true"`, hook.StateReady, "warning wrong_type:4", "async true or false leave out the quotes"},
 		{"enabled as text", head + `enabled = "no"`, hook.StateInvalid, "error wrong_type:4", "enabled"},
 		{"priority as text", head + `priority = "5"`, hook.StateInvalid, "error wrong_type:4", "priority an integer leave out the quotes"},
 		{"priority with a fraction", head + `priority = 1.5`, hook.StateInvalid, "error wrong_type:4", "priority"},
@@ -67,7 +67,7 @@ func TestM2WhatIsWrongIsNamed(t *testing.T) {
 		{"infinite timeout", head + `timeout = inf`, hook.StateInvalid, "error bad_timeout:4", "timeout too long"},
 		{"timeout of a wrong type", head + `timeout = [5]`, hook.StateInvalid, "error bad_timeout:4", "timeout a list"},
 		{"no timeout", head + `timeout = 0`, hook.StateReady, "warning zero_timeout:4", "timeout default"},
-		{"timeout in milliseconds", head + `timeout = 5000`, hook.StateReady, "warning milliseconds:4", `timeout "5000ms"`},
+		{"timeout in milliseconds", head + `timeout = 5000`, hook.StateReady, "warning milliseconds:4", "timeout 5000 seconds write 5"},
 		{"cooldown without meaning", head + "[breaker]\ncooldown = \"soon\"", hook.StateInvalid, "error bad_cooldown:5", "breaker.cooldown"},
 
 		{"misspelt event", "event = \"PreTolUse\"\ncommand = \"x\"\nmatcher = \"Bash\"", hook.StateInvalid, "error unknown_event:2", `"PreTolUse" did you mean PreToolUse?`},
@@ -188,7 +188,7 @@ func TestWhatCannotBeParsedIsOneInvalidHook(t *testing.T) {
 		{"TOML dotted key twice", inTOML("env.A = \"1\"\nenv . \"A\" = \"2\""), "error duplicate_key:3", `"env.A" line 2`},
 		{"TOML string without end", inTOML("event = '''\nStop"), "error syntax:3", "event"},
 		{"NUL", inTOML("event = \"St\x00op\""), "error syntax:2", "control"},
-		{"no UTF-8", inTOML("event = \"St\xffop\""), "error syntax:2", "UTF-8"},
+		{"no UTF-8", inTOML("event = \"St\xffop\""), "error not_utf8:2", "UTF-8"},
 
 		{"YAML syntax", inYAML("event: Stop\ncommand: [a"), "error syntax:3", ""},
 		{"YAML indentation", inYAML("event: Stop\n  command: a"), "error syntax:3", "mapping"},
@@ -204,12 +204,11 @@ func TestWhatCannotBeParsedIsOneInvalidHook(t *testing.T) {
 		{"YAML second document", inYAML("event: Stop\n...\nmatcher: x"), "error syntax:4", ""},
 
 		{"JSON syntax", "{\n\"event\": \"Stop\"\n\"command\": \"x\"\n}\n\n", "error syntax:3", ""},
-		{"JSON trailing comma", "{\n\"event\": \"Stop\",\n}\n\n", "error syntax:3", ""},
 		{"JSON key twice", "{\n\"event\": \"Stop\",\n\"event\": \"Stop\"\n}\n\n", "error duplicate_key:3", `"event"`},
 		{"JSON key twice below", ";;;\n{\"env\": {\"A\": \"1\",\n\"A\": \"2\"}}\n;;;\n", "error duplicate_key:3", `"A"`},
 		{"JSON twice", ";;;\n{}\n{}\n;;;\n", "error syntax:3", "behind"},
 		{"JSON list", ";;;\n[]\n;;;\n", "error wrong_type:2", "a list"},
-		{"JSON without end", ";;;\n{\"a\": 1,\n\n;;;\n", "error syntax:4", ""},
+		{"JSON without end", ";;;\n{\"a\": 1,\n\n;;;\n", "error syntax:2", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -233,6 +232,15 @@ func TestWhatCannotBeParsedIsOneInvalidHook(t *testing.T) {
 	}
 }
 
+// Comments and a comma behind the last item are read, and other readers are
+// warned of.
+func TestJSONThatOthersRefuseIsReadWithAWarning(t *testing.T) {
+	h, notes := one(t, "{\n\"event\": \"Stop\", // why }\n\"command\": \"x\",\n}\n\n")
+	if diff := cmp.Diff([]string{"warning json_comment:2", "warning trailing_comma:3"}, short(notes)); diff != "" || h.State != hook.StateReady || h.Command.Line != "x" {
+		t.Errorf("%s: %+v", diff, h)
+	}
+}
+
 func TestDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"5": 5 * time.Second, "0.25": 250 * time.Millisecond, "999": 999 * time.Second, `"500ms"`: 500 * time.Millisecond, `"2m"`: 2 * time.Minute,
@@ -250,7 +258,7 @@ func TestManyStrangeKeysAreSaidInFewWords(t *testing.T) {
 		fmt.Fprintf(&text, "strange%d = 1\n", i)
 	}
 	_, notes := one(t, inTOML("event = \"Stop\"\ncommand = \"x\"\n"+text.String()))
-	if len(notes) != 21 || !strings.Contains(notes[0].Message, "80 more") {
-		t.Errorf("%d diagnostics, the first %v", len(notes), notes[0])
+	if len(notes) != 21 || !strings.Contains(notes[20].Message, "80 more") {
+		t.Errorf("%d diagnostics, the last %v", len(notes), notes[len(notes)-1])
 	}
 }

@@ -2,7 +2,7 @@
 // hooks, and whatever is odd about it diagnostics with their lines.
 //
 // Stage: parse, between discover and trust. Package registry and the command
-// line import it; it imports hook, dialect and internal/tomlscan.
+// line import it; it imports hook, dialect and internal/decl.
 //
 // # What is taken
 //

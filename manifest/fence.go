@@ -7,6 +7,9 @@ import (
 	"sync"
 
 	"github.com/adrg/frontmatter"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // block is front matter, found and not yet read.
@@ -18,20 +21,44 @@ type block struct {
 	line   int    // the file's line that rest begins on
 }
 
-// syntax is a language that front matter is written in.
+// syntax is a way to write front matter.
 type syntax struct {
-	// read decodes the text. It finds the end itself: the line that frontmatter
-	// takes for the closing fence can be one of a value.
-	read  func(b block) (*document, *fault)
-	whole bool // the fences belong to the text
+	language decl.Language
+	whole    bool // the fences belong to the text
+	// end finds the end of the text before the line that frontmatter takes for the
+	// closing fence, which can be one of a value. It is not ok if there is no other.
+	end func(rest, fence string) (end int, ok bool)
 }
 
 var (
-	tomlSyntax   = &syntax{read: readTOML}
-	yamlSyntax   = &syntax{read: readYAML}
-	jsonSyntax   = &syntax{read: func(b block) (*document, *fault) { return decodeJSON(b.rest[:b.taken]) }}
-	objectSyntax = &syntax{read: readObject, whole: true}
+	tomlSyntax   = &syntax{language: decl.TOML, end: decl.TOMLEnd}
+	yamlSyntax   = &syntax{language: decl.YAML, end: yamlEnd}
+	jsonSyntax   = &syntax{language: decl.JSON}
+	objectSyntax = &syntax{language: decl.JSON, whole: true, end: func(rest, _ string) (int, bool) { return decl.ObjectEnd(rest) }}
 )
+
+// text is what a parser gets.
+func (b block) text() string {
+	if b.syntax.end != nil {
+		if end, ok := b.syntax.end(b.rest, b.fence); ok {
+			return b.rest[:end]
+		}
+	}
+	return b.rest[:b.taken]
+}
+
+// yamlEnd is the first fence that is not indented: an indented one is part of a
+// value.
+func yamlEnd(rest, fence string) (end int, ok bool) {
+	for end < len(rest) {
+		line, _, _ := strings.Cut(rest[end:], "\n")
+		if strings.TrimRight(line, " \t\r") == fence {
+			return end, true
+		}
+		end += len(line) + 1
+	}
+	return end, false
+}
 
 // fences are the ways to begin front matter: those of frontmatter itself.
 var fences = []*frontmatter.Format{
@@ -61,7 +88,7 @@ func fenced(begin, end string, s *syntax) *frontmatter.Format {
 }
 
 // cut finds the front matter of a file.
-func cut(file string) (block, *fault) {
+func cut(file string) (block, *hook.Diagnostic) {
 	file = strings.TrimPrefix(file, "\ufeff")
 	opening, line, rest := firstLine(file)
 	var s split
@@ -95,25 +122,25 @@ func firstLine(file string) (text string, line int, rest string) {
 }
 
 // missingFence says what frontmatter did not find.
-func missingFence(word string, line int, err error) *fault {
+func missingFence(word string, line int, err error) *hook.Diagnostic {
 	if !errors.Is(err, frontmatter.ErrNotFound) {
-		return &fault{code: "syntax", line: line, message: err.Error()}
+		return &hook.Diagnostic{Code: "syntax", Line: line, Message: err.Error()}
 	}
 	for _, f := range fences {
 		if f.Start != word {
 			continue
 		}
-		bad := &fault{code: "unclosed_frontmatter", line: line, message: "the front matter that begins here has no end",
-			hint: "close it with a line that holds " + f.End + " alone"}
+		bad := &hook.Diagnostic{Code: "unclosed_frontmatter", Line: line, Message: "the front matter that begins here has no end",
+			Hint: "close it with a line that holds " + f.End + " alone"}
 		if f.RequiresNewLine {
-			bad.hint += ", and an empty line after it"
+			bad.Hint += ", and an empty line after it"
 		}
 		return bad
 	}
-	bad := &fault{code: "no_frontmatter", line: line, message: "there is no front matter, so no hook is declared",
-		hint: "begin the file with a line that holds +++ alone, then event and command, then +++ again"}
+	bad := &hook.Diagnostic{Code: "no_frontmatter", Line: line, Message: "there is no front matter, so no hook is declared",
+		Hint: "begin the file with a line that holds +++ alone, then event and command, then +++ again"}
 	if strings.HasPrefix(word, "{") {
-		bad.hint = "put the opening { on a line of its own"
+		bad.Hint = "put the opening { on a line of its own"
 	}
 	return bad
 }

@@ -37,7 +37,7 @@ func TestM1BombsAreRefusedSoon(t *testing.T) {
 		{"one key again and again", inTOML(fill("a = 1\n")), "too_many"},
 		{"one key in one table", inTOML("x = {" + fill("a=1,") + "a=1}"), "too_many"},
 		{"list of tables", inTOML("a = [" + fill("{},") + "]"), "too_many"},
-		{"numbers that no integer holds", inTOML(count("k%d = 99999999999999999999\n")), "too_many"},
+		{"numbers that no integer holds", inTOML(count("k%d = 99999999999999999999\n")), "syntax"},
 		{"fences in a string", "+++\na = '''\n" + fill("+++\n"), "syntax"},
 
 		{"YAML 64 KB of [", inYAML(fill("[")), "too_deep"},
@@ -54,7 +54,7 @@ func TestM1BombsAreRefusedSoon(t *testing.T) {
 
 		{"JSON lists", ";;;\n" + fill("[") + "\n;;;\n", "too_deep"},
 		{"JSON tables", ";;;\n" + fill(`{"a":`) + "\n;;;\n", "too_deep"},
-		{"JSON one key again and again", ";;;\n{" + fill(`"a":1,`) + "\"a\":1}\n;;;\n", "duplicate_key"},
+		{"JSON one key again and again", ";;;\n{" + fill(`"a":1,`) + "\"a\":1}\n;;;\n", "too_many"},
 		{"JSON keys", ";;;\n{" + count(`"k%d":1,`) + "\"a\":1}\n;;;\n", "too_many"},
 		{"JSON list", ";;;\n{\"a\":[" + fill("1,") + "1]}\n;;;\n", "too_many"},
 	}

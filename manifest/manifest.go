@@ -1,10 +1,12 @@
 package manifest
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // MaxSize is the size in bytes that a HOOK.md may have.
@@ -35,24 +37,32 @@ func (s Source) ID(name string) string { return dialect.HookID(s.Scope, s.Packag
 // several goroutines at once.
 func Parse(src Source, data []byte) ([]*hook.Hook, []hook.Diagnostic) {
 	if len(data) > MaxSize {
-		return broken(src, 1, &fault{
-			code: "too_large", message: fmt.Sprintf("larger than %d KiB", MaxSize>>10),
-			hint: "move what does not define the hook into another file",
-		})
+		return broken(src, &hook.Diagnostic{Line: 1, Code: "too_large", Message: fmt.Sprintf("larger than %d KiB", MaxSize>>10),
+			Hint: "move what does not define the hook into another file"})
 	}
 	block, bad := cut(string(data))
 	if bad != nil {
-		return broken(src, 1, bad)
+		return broken(src, bad)
 	}
-	doc, bad := block.syntax.read(block)
-	if bad != nil {
-		return broken(src, block.line, bad)
+	doc := decl.Parse(block.syntax.language, block.text(), decl.Options{Line: block.line, Values: maxValues, Unique: true})
+	if doc.Bad == nil && !doc.Root.IsTable() {
+		doc.Bad = &hook.Diagnostic{Line: block.line, Code: "wrong_type", Message: "want keys and values, got " + doc.Root.What()}
 	}
-	r := &reader{src: src, doc: doc, first: block.line}
+	if doc.Bad != nil {
+		return broken(src, doc.Bad)
+	}
+	doc.Root.Line = max(1, block.line-1) // what is said of the whole is said of the fence
+	notes := decl.NewReader(src.Path)
+	for _, d := range doc.Lax {
+		notes.Note(d)
+	}
+	r := &reader{Table: notes.Table("", doc.Root), src: src}
 	hooks := r.hooks()
-	r.sort()
-	return hooks, r.notes
+	return hooks, r.Finish()
 }
+
+// maxValues is how many values and keys front matter may have.
+const maxValues = 4096
 
 // Broken is the hook that stands for a manifest of which only a diagnostic is
 // known: the file could not be read, say.
@@ -65,22 +75,12 @@ func Broken(src Source, d hook.Diagnostic) *hook.Hook {
 	return h
 }
 
-// broken is Broken for a fault of a text that begins on line first.
-func broken(src Source, first int, bad *fault) ([]*hook.Hook, []hook.Diagnostic) {
-	d := bad.diagnostic(src, first)
-	return []*hook.Hook{Broken(src, d)}, []hook.Diagnostic{d}
+// broken is Broken for what is wrong with a text.
+func broken(src Source, bad *hook.Diagnostic) ([]*hook.Hook, []hook.Diagnostic) {
+	bad.Severity, bad.Hook, bad.Path = hook.SeverityError, src.ID(src.Folder), src.Path
+	return []*hook.Hook{Broken(src, *bad)}, []hook.Diagnostic{*bad}
 }
 
-func (bad *fault) diagnostic(src Source, first int) hook.Diagnostic {
-	d := hook.Diagnostic{
-		Severity: hook.SeverityError, Code: bad.code, Hook: src.ID(src.Folder), Path: src.Path,
-		Line: first, Message: bad.message, Hint: bad.hint,
-	}
-	if bad.line > 0 {
-		d.Line = first + bad.line - 1
-	}
-	if bad.first > 0 {
-		d.Message += fmt.Sprintf(", after line %d", first+bad.first-1)
-	}
-	return d
-}
+// Schema is the JSON Schema of a HOOK.md's frontmatter, for editors: every key
+// that Parse knows, in both its spellings. What Parse only warns of, it refuses.
+func Schema() json.RawMessage { return decl.HookSchema(foreignKeys...) }

@@ -1,11 +1,11 @@
 package manifest
 
 import (
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // origin is which host a manifest was written for, told by where it names its
@@ -15,7 +15,7 @@ type origin struct {
 	key      string // the key that names the events; "" = none does
 	protocol hook.Protocol
 	timeout  time.Duration // when the manifest has none; 0 = ours
-	meta     section       // what openclaw and its kin say under metadata
+	meta     *decl.Table   // what openclaw and its kin say under metadata
 	loose    bool          // metadata has events, but no host's name around them
 }
 
@@ -23,8 +23,8 @@ type origin struct {
 const moltisTimeout = 10 * time.Second
 
 // events finds the events of a manifest and what they tell of its origin.
-func (r *reader) events(top section) ([]event, origin) {
-	names, from := r.eventNames(top)
+func (r *reader) events() []event {
+	names, from := r.eventNames()
 	var events []event
 	for _, name := range names {
 		if name == "" {
@@ -39,49 +39,49 @@ func (r *reader) events(top section) ([]event, origin) {
 	if from.protocol == hook.ProtocolMoltis {
 		from.timeout = moltisTimeout
 	}
-	return events, from
+	r.from = from
+	return events
 }
 
 // maxMetadata is the size in bytes of metadata that is text in a text.
 const maxMetadata = 4 << 10
 
-func (r *reader) eventNames(top section) ([]string, origin) {
-	if top.values["event"] != nil || top.values["events"] != nil {
+func (r *reader) eventNames() ([]string, origin) {
+	if r.Has("event", "events") {
 		from := origin{key: "event"}
-		if top.values["event"] == nil {
+		if !r.Has("event") {
 			from.key = "events"
 		}
-		return append(top.strings("event"), top.strings("events")...), from
+		return append(r.Words("event"), r.Words("events")...), from
 	}
-	from := r.metadata(top)
+	from := r.metadata()
 	if from.key != "" {
-		return from.meta.strings("events"), from
+		return from.meta.Words("events"), from
 	}
-	if top.values["trigger"] != nil {
-		r.lenient = true
-		return top.strings("trigger"), origin{host: "another host", key: "trigger"}
+	if r.Has("trigger") {
+		r.Lenient = true
+		return r.Words("trigger"), origin{host: "another host", key: "trigger"}
 	}
 	return nil, from
 }
 
 // metadata finds what a host of openclaw's kind reads: a table under its name,
 // or under an older one, with the events in it. The whole may be text, too.
-func (r *reader) metadata(top section) origin {
-	all, ok := top.values["metadata"].(map[string]any)
-	if text, isText := top.values["metadata"].(string); isText && len(text) <= maxMetadata {
-		if doc, bad := decodeYAML(text); bad == nil {
-			all, ok = doc.root, true
-		}
+func (r *reader) metadata() origin {
+	all := r.Get("metadata")
+	if text := all.Text(); text != "" && len(text) <= maxMetadata {
+		all = decl.Parse(decl.YAML, text, decl.Options{Line: all.Line, Unique: true}).Root
 	}
-	if !ok {
-		return origin{}
+	var names []string
+	for _, p := range all.Pairs() {
+		names = append(names, p.Key)
 	}
-	names := append([]string{"openclaw", "clawdbot", "moltbot"}, slices.Sorted(maps.Keys(all))...)
-	for _, name := range names {
-		if values, ok := all[name].(map[string]any); ok && values["events"] != nil {
+	slices.Sort(names)
+	for _, name := range append([]string{"openclaw", "clawdbot", "moltbot"}, names...) {
+		if at := all.At(name); at.At("events") != nil {
 			path := "metadata." + name
-			return origin{host: name, key: path + ".events", meta: section{reader: r, path: path, values: values}}
+			return origin{host: name, key: path + ".events", meta: r.Inner(path, at)}
 		}
 	}
-	return origin{loose: all["events"] != nil}
+	return origin{loose: all.At("events") != nil}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 )
 
 // Write returns the frontmatter of a HOOK.md that declares h, with its fences and
@@ -26,7 +27,7 @@ func Write(h *hook.Hook) (text []byte, err error) {
 	w.text("event", string(h.Event))
 	w.text("matcher", h.Matcher)
 	w.words("if", h.If)
-	if h.Kind != hook.KindCommand {
+	if !h.Kind.Info().IsDefault() {
 		w.text("type", string(h.Kind))
 	}
 	w.command(h)
@@ -38,7 +39,7 @@ func Write(h *hook.Hook) (text []byte, err error) {
 		w.value("priority", h.Priority)
 	}
 	w.flag("once", h.Once)
-	w.flag("rewrites", h.Rewrites && h.Kind != hook.KindRule)
+	w.flag("rewrites", h.Rewrites && !h.Kind.Info().Instant)
 	w.text("status_message", h.StatusMessage)
 	if h.State == hook.StateDisabled {
 		w.value("enabled", false)
@@ -110,7 +111,7 @@ func (w *writer) command(h *hook.Hook) {
 	w.list("args", c.Args)
 	w.text("shell", c.Shell)
 	if h.Source.Dir == "" {
-		w.text("cwd", cwdSession)
+		w.text("cwd", decl.CwdSession)
 	}
 	w.flag("worker", c.Worker)
 	w.flag("async", h.Async)
@@ -119,25 +120,25 @@ func (w *writer) command(h *hook.Hook) {
 
 // params writes the keys of the hook's kind, in the order of the reference.
 func (w *writer) params(h *hook.Hook) {
-	for _, p := range params {
-		raw, ok := h.Params[p.name()]
-		if !ok || !slices.Contains(p.kinds, h.Kind) {
+	for _, p := range decl.Keys() {
+		raw, ok := h.Params[decl.Camel(p.Name)]
+		if !ok || !slices.Contains(p.Kinds, h.Kind) {
 			continue
 		}
 		var v any
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		dec.UseNumber()
 		if err := dec.Decode(&v); err != nil {
-			w.fail(p.key, err)
+			w.fail(p.Name, err)
 			continue
 		}
 		v, err := tomlValue(v)
 		if err != nil {
-			w.fail(p.key, err)
+			w.fail(p.Name, err)
 		} else if _, isTable := v.(map[string]any); isTable {
-			w.table(p.key, v)
+			w.table(p.Name, v)
 		} else {
-			w.value(p.key, v)
+			w.value(p.Name, v)
 		}
 	}
 }

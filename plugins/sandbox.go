@@ -88,11 +88,7 @@ func declaredBox(value any) (*hook.Sandbox, error) {
 	}
 	box, problems := hook.SandboxOf(raw)
 	if len(problems) > 0 {
-		p := problems[0]
-		if p.Hint != "" {
-			p.Text += " (" + p.Hint + ")"
-		}
-		return nil, errors.New(p.Key + ": " + p.Text)
+		return nil, errors.New(problems[0].Key + ": " + problems[0].String())
 	}
 	if reason := wrongBox(box); reason != "" {
 		return nil, errors.New("sandbox: " + reason)

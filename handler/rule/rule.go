@@ -69,7 +69,7 @@ type writer struct {
 func (h *Handler) Bind(hk *hook.Hook, opts match.RuleOptions) (*Rule, error) {
 	params, problems := hook.RuleOf(hk.Params)
 	if len(problems) > 0 {
-		return nil, &hook.Error{Failure: hook.FailureInvalid, Reason: problems[0].Text, Hint: problems[0].Hint}
+		return nil, &hook.Error{Failure: hook.FailureInvalid, Reason: problems[0].Message, Hint: problems[0].Hint}
 	}
 	if key := expressionKey(&params); key != "" && h.opts.Compile == nil {
 		return nil, &hook.Error{Failure: hook.FailureUnsupported, Reason: fmt.Sprintf("this program reads no expressions, and the rule has one in its key %s", key),

@@ -60,7 +60,7 @@ func (a *app) eventsCommand() *cobra.Command {
 
 func describe(info *hook.EventInfo) listedEvent {
 	return listedEvent{info.Event, info.Doc, info.MatcherField, info.Block, exit2(info), info.Stderr, info.Plain,
-		fieldNames(info), info.Kinds, info.TakesIf, info.Block != hook.BlockNothing && !info.NoPolicy,
+		fieldNames(info), info.Kinds(), info.TakesIf, info.Block != hook.BlockNothing && !info.NoPolicy,
 		hook.DefaultTimeout(hook.KindCommand, info.Event).Milliseconds(), info.Legacy}
 }
 

@@ -1,4 +1,4 @@
-package tomlscan
+package decl
 
 import (
 	"slices"
@@ -9,19 +9,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var limits = Limits{Depth: 4, Parts: 3, Commas: 10}
+var few = limits{Depth: 4, Parts: 3, Commas: 10}
 
 // seen is a key as the scan found it.
 type seen struct {
 	Line int
 	Key  string
-	Kind Kind
+	Kind lineKind
 }
 
-func walk(s *Scanner) []seen {
+func walk(s *scanner) []seen {
 	var all []seen
 	for ; s.More(); s.Next() {
-		if parts, kind := s.Key(); kind != Other {
+		if parts, kind := s.Key(); kind != other {
 			all = append(all, seen{s.Line(), strings.Join(parts, "|"), kind})
 		}
 	}
@@ -35,19 +35,19 @@ func TestEachKeyHasItsLine(t *testing.T) {
 	}{
 		"nothing":                {"", nil},
 		"blanks and comments":    {"\n \t\n# a = 1\n", nil},
-		"kinds":                  {"a = 1\n[b]\n[[c]]\n", []seen{{1, "a", Value}, {2, "b", Table}, {3, "c", Append}}},
-		"parts":                  {"a . 'b c'.\"d\" = 1\n[ x.y ]", []seen{{1, "a|b c|d", Value}, {2, "x|y", Table}}},
-		"a list of lines":        {"a = [\n1,\nb,\n]\nc = 1", []seen{{1, "a", Value}, {5, "c", Value}}},
-		"a string of lines":      {"a = '''\nb = 1\n\"\"\"'''\nc = 1", []seen{{1, "a", Value}, {4, "c", Value}}},
-		"escaped quotes":         {"a = \"\\\"\"\nb = \"\"\"\\\"\"\"\n\"\"\"\"\nc = 1", []seen{{1, "a", Value}, {2, "b", Value}, {4, "c", Value}}},
-		"a quote in a comment":   {"a = 1 # it's\nb = 2", []seen{{1, "a", Value}, {2, "b", Value}}},
-		"a string without end":   {"a = 'x\nb = 2", []seen{{1, "a", Value}, {2, "b", Value}}},
-		"brackets in a string":   {"a = '[{'\nb = 2", []seen{{1, "a", Value}, {2, "b", Value}}},
-		"more closed than open":  {"a = ]]\nb = 2", []seen{{1, "a", Value}, {2, "b", Value}}},
-		"a key without an end":   {"'a\nb = 2", []seen{{2, "b", Value}}},
-		"no more parts than one": {"a.b.c.d.e.f = 1", []seen{{1, "a|b|c|d", Value}}},
+		"kinds":                  {"a = 1\n[b]\n[[c]]\n", []seen{{1, "a", keyValue}, {2, "b", header}, {3, "c", appendHeader}}},
+		"parts":                  {"a . 'b c'.\"d\" = 1\n[ x.y ]", []seen{{1, "a|b c|d", keyValue}, {2, "x|y", header}}},
+		"a list of lines":        {"a = [\n1,\nb,\n]\nc = 1", []seen{{1, "a", keyValue}, {5, "c", keyValue}}},
+		"a string of lines":      {"a = '''\nb = 1\n\"\"\"'''\nc = 1", []seen{{1, "a", keyValue}, {4, "c", keyValue}}},
+		"escaped quotes":         {"a = \"\\\"\"\nb = \"\"\"\\\"\"\"\n\"\"\"\"\nc = 1", []seen{{1, "a", keyValue}, {2, "b", keyValue}, {4, "c", keyValue}}},
+		"a quote in a comment":   {"a = 1 # it's\nb = 2", []seen{{1, "a", keyValue}, {2, "b", keyValue}}},
+		"a string without end":   {"a = 'x\nb = 2", []seen{{1, "a", keyValue}, {2, "b", keyValue}}},
+		"brackets in a string":   {"a = '[{'\nb = 2", []seen{{1, "a", keyValue}, {2, "b", keyValue}}},
+		"more closed than open":  {"a = ]]\nb = 2", []seen{{1, "a", keyValue}, {2, "b", keyValue}}},
+		"a key without an end":   {"'a\nb = 2", []seen{{2, "b", keyValue}}},
+		"no more parts than one": {"a.b.c.d.e.f = 1", []seen{{1, "a|b|c|d", keyValue}}},
 	} {
-		if diff := cmp.Diff(test.want, walk(New(test.text, limits))); diff != "" {
+		if diff := cmp.Diff(test.want, walk(newScanner(test.text, few))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -56,22 +56,22 @@ func TestEachKeyHasItsLine(t *testing.T) {
 func TestScanStopsAtALimit(t *testing.T) {
 	for name, test := range map[string]struct {
 		text string
-		want Excess
+		want excess
 		line int
 	}{
-		"depth, the last allowed":  {"a = [[[[]]]]", Within, 1},
-		"depth":                    {"\na = [[[[[", TooDeep, 2},
-		"depth, of tables":         {"a = {a={a={a={a={", TooDeep, 1},
-		"depth, over lines":        {"a = [\n[\n[\n[\n[\n", TooDeep, 5},
-		"parts, the last allowed":  {"a.a.a = 1.0", Within, 1},
-		"parts":                    {"a.a.a.a = 1", TooParted, 1},
-		"parts, in an inner table": {"a = {a.a = 1, a.a.a.a = 1}", TooParted, 1},
-		"commas, the last allowed": {"a = [" + strings.Repeat("1,", 10) + "]", Within, 1},
-		"commas":                   {"a = [" + strings.Repeat("1,\n", 11) + "]", TooMany, 11},
-		"in a string":              {"a = '[[[[[....,,,,,,,,,,,,'", Within, 1},
-		"in a comment":             {"# [[[[[....,,,,,,,,,,,,", Within, 1},
+		"depth, the last allowed":  {"a = [[[[]]]]", within, 1},
+		"depth":                    {"\na = [[[[[", tooNested, 2},
+		"depth, of tables":         {"a = {a={a={a={a={", tooNested, 1},
+		"depth, over lines":        {"a = [\n[\n[\n[\n[\n", tooNested, 5},
+		"parts, the last allowed":  {"a.a.a = 1.0", within, 1},
+		"parts":                    {"a.a.a.a = 1", tooParted, 1},
+		"parts, in an inner table": {"a = {a.a = 1, a.a.a.a = 1}", tooParted, 1},
+		"commas, the last allowed": {"a = [" + strings.Repeat("1,", 10) + "]", within, 1},
+		"commas":                   {"a = [" + strings.Repeat("1,\n", 11) + "]", tooMany, 11},
+		"in a string":              {"a = '[[[[[....,,,,,,,,,,,,'", within, 1},
+		"in a comment":             {"# [[[[[....,,,,,,,,,,,,", within, 1},
 	} {
-		s := New(test.text, limits)
+		s := newScanner(test.text, few)
 		walk(s)
 		if s.Excess() != test.want || s.Line() != test.line {
 			t.Errorf("%s: %v on line %d, want %v on %d", name, s.Excess(), s.Line(), test.want, test.line)
@@ -81,7 +81,7 @@ func TestScanStopsAtALimit(t *testing.T) {
 
 func TestStringThatSwallowsTheRestIsOpen(t *testing.T) {
 	for text, want := range map[string]bool{"a = '''\n": true, "a = \"\"\"x\"\"": true, "a = 'x": false, "a = ''''''": false, "a = ''": false} {
-		s := New(text, limits)
+		s := newScanner(text, few)
 		if walk(s); s.Open() != want {
 			t.Errorf("%q: open %v", text, s.Open())
 		}
@@ -95,10 +95,10 @@ func FuzzScan(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s := New(text, Limits{Depth: 16, Parts: 8, Commas: 100})
+		s := newScanner(text, limits{Depth: 16, Parts: 8, Commas: 100})
 		type found struct {
 			key  []string
-			kind Kind
+			kind lineKind
 		}
 		var keys []found
 		for s.More() {
@@ -107,17 +107,17 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("byte %d is on line %d, not %d", before, want, s.Line())
 			}
 			parts, kind := s.Key()
-			if (kind == Other) != (len(parts) == 0) || len(parts) > 9 {
+			if (kind == other) != (len(parts) == 0) || len(parts) > 9 {
 				t.Fatalf("kind %v of the key %q", kind, parts)
 			}
-			if kind != Other {
+			if kind != other {
 				keys = append(keys, found{slices.Clone(parts), kind})
 			}
 			if s.Next(); s.Pos() <= before {
 				t.Fatalf("it stays at byte %d", before)
 			}
 		}
-		if s.Excess() != Within {
+		if s.Excess() != within {
 			return
 		}
 		var root map[string]any
@@ -135,7 +135,7 @@ func FuzzScan(f *testing.F) {
 		var table []string
 		for _, k := range keys {
 			path := k.key
-			if k.kind == Value {
+			if k.kind == keyValue {
 				path = append(slices.Clone(table), path...)
 			} else {
 				table = path

@@ -1,0 +1,201 @@
+package decl
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
+)
+
+// toml reads TOML that was looked over first.
+func (p *parser) toml() *Node {
+	s := p.scanTOML()
+	if p.bad != nil {
+		return nil
+	}
+	root, err := parseTOML(p.text)
+	for text, tries := p.text, 0; err != nil && tries < 8; tries++ {
+		// A number that is too large is one wrong value. As a string it is
+		// still wrong, but the other keys can be read.
+		var ok bool
+		if text, ok = quoteNumber(text, err); !ok {
+			break
+		}
+		root, err = parseTOML(text)
+	}
+	if err != nil {
+		p.tomlFault(s, err)
+		return nil
+	}
+	return s.node(root, "", 1)
+}
+
+// parseTOML has the parser fill an interface: that takes what it made as it is,
+// without a copy by reflection.
+func parseTOML(text string) (root any, err error) {
+	_, err = toml.Decode(text, &root)
+	return root, err
+}
+
+// quoteNumber puts quotes around the number that err says no int64 holds.
+func quoteNumber(text string, err error) (string, bool) {
+	var parse toml.ParseError
+	if !errors.As(err, &parse) || !strings.Contains(parse.Message, "out of range") {
+		return "", false
+	}
+	from, to := parse.Position.Start, parse.Position.Start+parse.Position.Len
+	if from < 0 || to > len(text) || from >= to || strings.ContainsAny(text[from:to], "\"\\\n") {
+		return "", false
+	}
+	return text[:from] + `"` + text[from:to] + `"` + text[to:], true
+}
+
+func (p *parser) tomlFault(s *tomlScan, err error) {
+	var parse toml.ParseError
+	if !errors.As(err, &parse) {
+		p.bad = bad("syntax", 1, "it is no TOML: "+foreign(strings.TrimPrefix(err.Error(), "toml: ")), "check it with a TOML tool")
+		return
+	}
+	// The parser counts from 0 at times, and beyond the end at others.
+	line := max(1, min(parse.Position.Line, p.lineAt(len(p.text))))
+	p.bad = bad("syntax", line, "it is no TOML: "+foreign(parse.Message), "check it with a TOML tool")
+	if again, ok := s.again[line]; ok {
+		p.bad = bad("duplicate_key", line, phrase.Quote(again)+" stands here for the second time", "keep one of them")
+		p.first = s.lines["."+again]
+	} else if parse.LastKey != "" {
+		p.bad.Message += " (after the key " + phrase.Quote(parse.LastKey) + ")"
+	}
+}
+
+// node gives values the lines that the scan found for their keys. What it has
+// no line for has that of the key around it.
+func (s *tomlScan) node(v any, at string, line int) *Node {
+	if known, ok := s.lines[at]; ok {
+		line = known
+	}
+	n := &Node{Line: line}
+	switch v := v.(type) {
+	case map[string]any:
+		pairs := make([]Pair, 0, len(v))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			child := s.node(v[key], at+"."+key, line)
+			pairs = append(pairs, Pair{key, child.Line, child})
+		}
+		slices.SortStableFunc(pairs, func(a, b Pair) int { return cmp.Compare(a.Line, b.Line) })
+		n.Value = pairs
+	case []map[string]any:
+		n.Value = tomlItems(s, v, at, line)
+	case []any:
+		n.Value = tomlItems(s, v, at, line)
+	case int64:
+		n.Value = json.Number(strconv.FormatInt(v, 10))
+	case float64:
+		n.Value = number(v)
+	default:
+		n.Value = v
+	}
+	return n
+}
+
+func tomlItems[T any](s *tomlScan, list []T, at string, line int) []*Node {
+	items := make([]*Node, len(list))
+	for i, item := range list {
+		items[i] = s.node(item, index(at, i), line)
+	}
+	return items
+}
+
+func index(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
+
+// tomlScan is what is known of TOML before it is parsed: the line of each key.
+type tomlScan struct {
+	prefix string         // the table that keys belong to
+	count  map[string]int // of the tables that a [[header]] makes
+	lines  map[string]int // by path, as .hooks.Stop[0].command
+	again  map[int]string // the path that stands on this line for the second time
+}
+
+func (p *parser) scanTOML() *tomlScan {
+	found := &tomlScan{count: make(map[string]int), lines: make(map[string]int), again: make(map[int]string)}
+	values := 0
+	s := newScanner(p.text, limits{Depth: maxDepth, Parts: maxParts, Commas: p.most})
+	for ; s.More() && values+s.Commas() <= p.most; s.Next() {
+		parts, kind := s.Key()
+		values += len(parts)
+		if kind != other {
+			found.key(parts, kind, s.Line())
+		}
+	}
+	switch {
+	case s.Excess() == tooNested:
+		p.bad = tooDeep(s.Line())
+	case s.Excess() == tooParted:
+		p.bad = bad("too_deep", s.Line(), "a key has too many parts", "no hook needs that")
+	case values+s.Commas() > p.most:
+		p.bad = p.tooMany(s.Line())
+	}
+	return found
+}
+
+// maxPath is the length of a path beyond which its line is not kept: short keys
+// below a long one would take memory by the square of the file's size.
+const (
+	maxPath     = 256
+	unknownPath = "\x00"
+)
+
+// key notes the line of a key, or of a header.
+func (s *tomlScan) key(parts []string, kind lineKind, line int) {
+	header := kind != keyValue
+	if header {
+		s.prefix = ""
+	}
+	path := s.prefix
+	for i, part := range parts {
+		path += "." + part
+		if len(path) > maxPath {
+			path = unknownPath
+		}
+		last := i == len(parts)-1
+		switch n := s.count[path]; {
+		case kind == appendHeader && last:
+			s.count[path]++
+			s.note(path, line) // the first one's line is that of the list
+			path = index(path, n)
+		case n > 0 && header:
+			path = index(path, n-1)
+		}
+	}
+	if header {
+		s.prefix = path
+	}
+	s.note(path, line)
+}
+
+func (s *tomlScan) note(path string, line int) {
+	if _, twice := s.lines[path]; !twice {
+		s.lines[path] = line
+	} else {
+		s.again[line] = strings.TrimPrefix(path, ".")
+	}
+}
+
+// TOMLEnd returns where the line begins that is a fence and stands outside of
+// every string, or the whole length. It is not ok if the text cannot be told
+// from what lies behind it: a string is not closed, or something nests too deep.
+func TOMLEnd(text, fence string) (end int, ok bool) {
+	s := newScanner(text, limits{Depth: maxDepth, Parts: maxParts, Commas: maxValues})
+	for ; s.More(); s.Next() {
+		if line, _, _ := strings.Cut(text[s.pos:], "\n"); strings.TrimSpace(line) == fence {
+			break
+		}
+	}
+	return s.pos, !s.open && s.excess == within && s.pos < len(text)
+}
