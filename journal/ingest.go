@@ -130,6 +130,7 @@ func (j *Journal) move(ctx context.Context, path string) (moved int, err error) 
 type writer struct {
 	ctx              context.Context
 	dispatch, result *sql.Stmt
+	record           *sql.Stmt
 	counter, find    *sql.Stmt
 	tallies          tallies
 }
@@ -142,6 +143,7 @@ func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
 	}{
 		{&w.dispatch, `INSERT INTO dispatch(run, at_us, agent, session, workspace, event, tool, verdict, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&w.result, `INSERT INTO result(dispatch, at_us, session, agent, event, hook, status, failure, verdict, elapsed_us, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&w.record, `INSERT INTO record(dispatch, first, last) VALUES(?, ?, ?)`},
 		{&w.counter, `UPDATE meta SET v = CAST(v AS INTEGER) + ? WHERE k = ?`},
 		{&w.find, `SELECT seq FROM dispatch WHERE run = ? ORDER BY seq LIMIT 1`},
 	} {
@@ -184,26 +186,33 @@ func (w *writer) add(e *Entry) error {
 			return err
 		}
 	}
+	var first, last int64
 	for i := range e.Results {
-		if err := w.addResult(seq, at, e, &e.Results[i]); err != nil {
+		var err error
+		if last, err = w.addResult(seq, at, e, &e.Results[i]); err != nil {
 			return err
 		}
+		if i == 0 {
+			first = last
+		}
 	}
-	return nil
+	_, err := w.record.ExecContext(w.ctx, seq, first, last)
+	return err
 }
 
-func (w *writer) addResult(dispatch, at int64, e *Entry, r *Result) error {
+func (w *writer) addResult(dispatch, at int64, e *Entry, r *Result) (seq int64, err error) {
 	body, err := json.Marshal(r)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	elapsed := int64(r.ElapsedMS * 1000)
-	if _, err := w.result.ExecContext(w.ctx, dispatch, at, e.Session, e.Agent, string(e.Event), r.Hook, string(r.Status), string(r.Failure),
-		r.Verdict.String(), elapsed, body); err != nil {
-		return err
+	added, err := w.result.ExecContext(w.ctx, dispatch, at, e.Session, e.Agent, string(e.Event), r.Hook, string(r.Status), string(r.Failure),
+		r.Verdict.String(), elapsed, body)
+	if err != nil {
+		return 0, err
 	}
 	w.tallies.add(hookHour{r.Hook, hourOf(at)}, countKey{r.Status, r.Failure, r.Verdict.String(), bucketOf(elapsed)}, 1, at)
-	return nil
+	return added.LastInsertId()
 }
 
 // hourOf is the hour of a time in microseconds since 1970.
@@ -229,20 +238,25 @@ func bucketTime(bucket int64) float64 {
 	return math.Exp2((float64(bucket-1) + 0.5) / bucketsPerOctave)
 }
 
-// retain deletes what is older than Keep, and the oldest runs while the database
-// is larger than MaxSize, in small steps, so that no other process waits long.
+// retain deletes what is older than Keep and was shipped, if anything ships it, and
+// the oldest runs while the database is larger than MaxSize, in small steps, so that
+// no other process waits long.
 func (j *Journal) retain(ctx context.Context) error {
 	cutoff := time.Now().Add(-j.opts.Keep).UnixMicro()
+	shipped, err := j.mayAge(ctx)
+	if err != nil {
+		return err
+	}
 	for {
 		size, err := j.size(ctx)
 		if err != nil {
 			return err
 		}
-		before := cutoff
+		before, upTo := cutoff, shipped
 		if size > j.opts.MaxSize {
-			before = math.MaxInt64
+			before, upTo = math.MaxInt64, math.MaxInt64
 		}
-		n, err := j.deleteOldest(ctx, before)
+		n, err := j.deleteOldest(ctx, before, upTo)
 		if err != nil {
 			return err
 		}
@@ -250,7 +264,7 @@ func (j *Journal) retain(ctx context.Context) error {
 			break
 		}
 	}
-	_, err := j.db.ExecContext(ctx, `DELETE FROM tally WHERE hour < ?`, hourOf(cutoff))
+	_, err = j.db.ExecContext(ctx, `DELETE FROM tally WHERE hour < ?`, hourOf(cutoff))
 	return err
 }
 
@@ -261,19 +275,27 @@ func (j *Journal) size(ctx context.Context) (int64, error) {
 	return (pages - free) * page, err
 }
 
-// deleteOldest deletes up to 500 of the dispatches that began before a time, and
-// gives their room back.
-func (j *Journal) deleteOldest(ctx context.Context, before int64) (deleted int64, err error) {
+// deleteOldest deletes up to 500 of the dispatches that began before a time and
+// whose records are not after a number, and gives their room back.
+func (j *Journal) deleteOldest(ctx context.Context, before, upTo int64) (deleted int64, err error) {
 	tx, err := j.db.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing after a commit
-	const oldest = `(SELECT seq FROM dispatch WHERE at_us < ? ORDER BY at_us LIMIT 500)`
-	if _, err := tx.ExecContext(ctx, `DELETE FROM result WHERE dispatch IN `+oldest, before); err != nil {
+	if _, err := tx.ExecContext(ctx, `CREATE TEMP TABLE IF NOT EXISTS oldest(seq INTEGER PRIMARY KEY); DELETE FROM temp.oldest`); err != nil {
 		return 0, err
 	}
-	gone, err := tx.ExecContext(ctx, `DELETE FROM dispatch WHERE seq IN `+oldest, before)
+	if _, err := tx.ExecContext(ctx, `INSERT INTO temp.oldest SELECT seq FROM dispatch WHERE at_us < ?
+		AND NOT EXISTS (SELECT 1 FROM record WHERE record.dispatch = dispatch.seq AND record.seq > ?) ORDER BY at_us LIMIT 500`, before, upTo); err != nil {
+		return 0, err
+	}
+	for _, table := range []string{"result", "record"} {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE dispatch IN (SELECT seq FROM temp.oldest)`); err != nil {
+			return 0, err
+		}
+	}
+	gone, err := tx.ExecContext(ctx, `DELETE FROM dispatch WHERE seq IN (SELECT seq FROM temp.oldest)`)
 	if err != nil {
 		return 0, err
 	}

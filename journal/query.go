@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -94,6 +95,28 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 		lines = append(lines, l)
 	}
 	return lines, rows.Err()
+}
+
+// ParseSince reads a time of the flag --since: how long ago ("90s", "2h", "7d"), a date or an RFC 3339
+// time.
+func ParseSince(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 && n < 36500 {
+			return time.Now().Add(-time.Duration(n * 24 * float64(time.Hour))), nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return time.Now().Add(-ago), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf(`--since: expected a duration such as 90s, 2h or 7d, or a date such as 2026-01-31, got %q`, text)
 }
 
 // Last is the number of the newest line; 0 = there is none.

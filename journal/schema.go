@@ -11,7 +11,7 @@ import (
 // migrations bring the tables from one version to the next. Their number is the
 // version that this program writes. A journal of a newer version is left as it
 // is: its lines wait in the spool.
-var migrations = []func(context.Context, *sql.Tx) error{makeTables, packTally, indexAgents}
+var migrations = []func(context.Context, *sql.Tx) error{makeTables, packTally, indexAgents, numberRecords}
 
 // One row of dispatch is one event; one of result is one hook of it. A row's
 // number never comes back, and no number is missing between two that are there,
@@ -91,6 +91,23 @@ func packTally(ctx context.Context, tx *sql.Tx) error {
 // indexAgents lets the log of a rare agent or event be found without a look at all.
 func indexAgents(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, `CREATE INDEX result_agent ON result(agent, at_us); CREATE INDEX result_event ON result(event, at_us)`)
+	return err
+}
+
+// A row of record is one line of the spool: a dispatch with its results, or one
+// result of the background that came later. first and last are its results'
+// numbers; 0 = it has none. Its own number is the one by which copies elsewhere
+// tell that they are complete.
+const recordTable = `CREATE TABLE record(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, dispatch INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
+CREATE INDEX record_dispatch ON record(dispatch);
+INSERT INTO record(dispatch, first, last)
+  SELECT d.seq, coalesce(min(r.seq), 0), coalesce(max(r.seq), 0) FROM dispatch d LEFT JOIN result r ON r.dispatch = d.seq GROUP BY d.seq ORDER BY d.seq;
+`
+
+// numberRecords numbers what is there: each dispatch with all its results.
+func numberRecords(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, recordTable)
 	return err
 }
 

@@ -8,11 +8,13 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -83,10 +85,15 @@ func (a *app) runFleet(cmd *cobra.Command, args []string) error {
 		a.json = slices.Contains(args, "--json") // the flags are that program's to read
 		return noFleet("'" + cmd.CommandPath() + "'")
 	}
-	child := exec.CommandContext(cmd.Context(), program, append([]string{cmd.Name()}, args...)...)
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM) // a hub does not outlive this process
+	defer stop()
+	child := exec.CommandContext(ctx, program, append([]string{cmd.Name()}, args...)...)
 	child.Stdin, child.Stdout, child.Stderr = a.In, a.Out, a.Err
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	err = child.Run()
+	if child.ProcessState != nil && child.ProcessState.Success() { // it ended well, also because it was asked to
+		return nil
+	}
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.ExitCode() > 0 { // it said why
 		a.code = ended.ExitCode()

@@ -84,7 +84,7 @@ type logFlags struct {
 }
 
 func (f *logFlags) filter() (journal.Filter, error) {
-	since, err := sinceOf(f.since)
+	since, err := journal.ParseSince(f.since)
 	if err != nil {
 		return journal.Filter{}, err
 	}
@@ -95,28 +95,6 @@ func (f *logFlags) filter() (journal.Filter, error) {
 	}
 	return journal.Filter{Hook: f.hook, Event: f.event, Agent: f.agent, Session: f.session, Verdict: f.verdict,
 		Failed: f.failed, Since: since, Limit: f.limit}, nil
-}
-
-// sinceOf reads a time: how long ago ("90s", "2h", "7d"), a date or an RFC 3339
-// time.
-func sinceOf(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 && n < 36500 {
-			return time.Now().Add(-time.Duration(n * 24 * float64(time.Hour))), nil
-		}
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return time.Now().Add(-ago), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf(`--since: expected a duration such as 90s, 2h or 7d, or a date such as 2026-01-31, got %q`, text)
 }
 
 func (a *app) logCommand() *cobra.Command {
@@ -258,7 +236,7 @@ func (a *app) statsCommand() *cobra.Command {
 		Example: "  tenterhook stats\n  tenterhook stats --hook user/guard --since 24h --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			from, err := sinceOf(since)
+			from, err := journal.ParseSince(since)
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,7 @@ func (a *app) replayCommand() *cobra.Command {
 			if len(args) == 0 && since == "" && hookID == "" {
 				return &located{code: "usage", message: "which runs?", hint: "name them, or choose them with --since and --hook; 'tenterhook log' lists them"}
 			}
-			from, err := sinceOf(since)
+			from, err := journal.ParseSince(since)
 			if err != nil {
 				return err
 			}

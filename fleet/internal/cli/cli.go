@@ -41,6 +41,9 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
+	if errors.Is(err, errSaid) {
+		return 1
+	}
 	a.complain(err)
 	if errors.Is(err, errUsage) {
 		return 2

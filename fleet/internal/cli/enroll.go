@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,6 +60,9 @@ func (a *app) enrollCommand() *cobra.Command {
 
 // clusterConnection is one to an existing cluster, tried once.
 func clusterConnection(url, fleet, name, creds, ca string) (*hub.Connection, error) {
+	if strings.HasPrefix(url, "https:") {
+		return nil, problem.New("bad_token", "the token is missing", "copy the whole command from the output of 'tenterhook fleet hub token'", nil)
+	}
 	var texts [2]string
 	for i, path := range []string{creds, ca} {
 		if path == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
+	"github.com/tenterhook/tenterhook/internal/fleetstate"
 )
 
 func (a *app) fleetCommand() *cobra.Command {
@@ -25,7 +26,8 @@ func (a *app) fleetCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs, RunE: needCommand,
 	}
 	cmd.PersistentFlags().StringVar(&a.connection, "connection", "", "connect with the credential in this `FILE`, as 'hub credential' writes it (default: this machine's)")
-	cmd.AddCommand(a.hubCommand(), a.enrollCommand(), a.leaveCommand(), a.otelCommand())
+	cmd.AddCommand(a.hubCommand(), a.enrollCommand(), a.leaveCommand(), a.agentCommand(), a.statusCommand(), a.archiveCommand(), a.logCommand(), a.statsCommand(),
+		a.otelCommand())
 	return cmd
 }
 
@@ -43,7 +45,7 @@ func (a *app) connectionFile() (string, error) {
 		return a.connection, nil
 	}
 	state, err := stateDir()
-	return hub.ConnectionFile(state), err
+	return fleetstate.ConnectionFile(state), err
 }
 
 // stateDir is where this machine keeps what it knows of its fleet.

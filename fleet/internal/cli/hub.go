@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"text/tabwriter"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
+	"github.com/tenterhook/tenterhook/fleet/internal/archive"
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 )
@@ -18,6 +22,7 @@ const roleHelp = "machine: ships its audit, reads the policy. worker: takes jobs
 func (a *app) hubCommand() *cobra.Command {
 	var dir string
 	var o hub.Options
+	var archiving bool
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Run the hub of a fleet, until it is stopped",
@@ -41,13 +46,26 @@ func (a *app) hubCommand() *cobra.Command {
 				return err
 			}
 			defer s.Stop()
+			ended := make(chan error, 1)
+			ctx, cancel := context.WithCancel(cmd.Context())
+			if archiving {
+				go func() { ended <- archiveHere(ctx, s, path, o.Logger) }()
+			}
 			if a.json {
 				err = a.printJSON(s.Run)
 			} else {
 				_, err = fmt.Fprintf(a.out, "the hub of %s runs at %s; machines enroll at %s\nits folder is %s; 'tenterhook fleet hub token' lets a machine in\n", s.Run.Fleet, s.Run.URL, s.Run.Enroll, d.Path)
 			}
 			if err == nil {
-				<-cmd.Context().Done()
+				select {
+				case <-ctx.Done():
+				case err = <-ended:
+					archiving = false
+				}
+			}
+			cancel()
+			if archiving {
+				err = errors.Join(err, <-ended)
 			}
 			return err
 		},
@@ -57,9 +75,34 @@ func (a *app) hubCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:4222", "`HOST:PORT` for machines")
 	cmd.Flags().StringVar(&o.Enroll, "enroll-listen", "127.0.0.1:4223", "`HOST:PORT` for machines that enroll")
 	cmd.Flags().StringArrayVar(&o.Hosts, "host", nil, "`NAME` or address by which machines reach the hub; the first is in the URLs (default: those of the last run)")
+	cmd.Flags().BoolVar(&archiving, "archive", true, "archive what machines ship, in this folder")
 	cmd.Flags().Int64Var(&o.Limits.AuditBytes, "audit-bytes", 8<<30, "how many `BYTES` of audit wait for the archive before machines keep theirs")
-	cmd.AddCommand(a.tokenCommand(&dir), a.issuedCommand(&dir), a.revokeCommand(&dir), a.credentialCommand(&dir))
+	cmd.AddCommand(a.tokenCommand(&dir), a.issuedCommand(&dir), a.revokeCommand(&dir), a.credentialCommand(&dir), a.unitCommand("hub", "The hub of a fleet"))
 	return cmd
+}
+
+// archiveHere archives in the hub's own process, until ctx ends.
+func archiveHere(ctx context.Context, s *hub.Server, dir string, log *slog.Logger) error {
+	nc, err := s.InProcess()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	path, err := archivePath(dir)
+	if err != nil {
+		return err
+	}
+	to, err := archive.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = to.Close() }() // all of it is on disk
+	_, err = to.Consume(ctx, js, false, log)
+	return err
 }
 
 func (a *app) tokenCommand(dir *string) *cobra.Command {

@@ -16,7 +16,6 @@ import (
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/internal/version"
 	"github.com/tenterhook/tenterhook/journal"
-	"github.com/tenterhook/tenterhook/registry"
 )
 
 func (a *app) otelCommand() *cobra.Command {
@@ -101,14 +100,10 @@ func (a *app) journal(ctx context.Context) (func(context.Context, func(*journal.
 	if state == "" {
 		return nil, &problem.Error{Code: "no_home", Message: "no home directory is known, so there is no journal", Hint: "set HOME to an absolute path"}
 	}
-	settings := recording.New(state, nil, nil)
-	defer settings.Close() // it has nothing to write
-	reg, err := registry.Open(ctx, registry.Options{Recorder: settings})
+	options, err := journalOptions(ctx, state)
 	if err != nil {
 		return nil, err
 	}
-	defer reg.Close()
-	options := settings.Options()
 	told := func(err error) { fmt.Fprintln(a.err, "tenterhook: "+printable(err.Error())) }
 	return func(ctx context.Context, ask func(*journal.Journal) error) error {
 		return recording.Use(ctx, state, options, told, ask)

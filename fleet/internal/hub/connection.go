@@ -33,11 +33,6 @@ type Connection struct {
 	API string `json:"api,omitempty"`
 }
 
-// ConnectionFile is where a machine keeps its connection, in its state directory.
-func ConnectionFile(stateDir string) string {
-	return filepath.Join(stateDir, "fleet", "connection.json")
-}
-
 // LoadConnection reads a connection. errors.Is(err, fs.ErrNotExist) = the machine is
 // not enrolled.
 func LoadConnection(path string) (*Connection, error) {
@@ -60,7 +55,7 @@ func (c *Connection) Save(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return writeJSON(path, c)
+	return WriteJSON(path, c)
 }
 
 // FromCredentials makes the connection to an existing cluster. creds is the content

@@ -55,7 +55,7 @@ func Open(path string) (*Dir, error) {
 				kept.Authority, err = newAuthority()
 			}
 			if err == nil {
-				err = writeJSON(filepath.Join(path, keysName), &kept)
+				err = WriteJSON(filepath.Join(path, keysName), &kept)
 			}
 		}
 		if err == nil && (kept.Keys == nil || kept.Authority == nil) {
@@ -140,7 +140,7 @@ func (d *Dir) change(do func(*ledger) error) error {
 		if err != nil {
 			return err
 		}
-		return writeJSON(filepath.Join(d.Path, issuedName), l)
+		return WriteJSON(filepath.Join(d.Path, issuedName), l)
 	})
 }
 
@@ -314,8 +314,9 @@ func readJSON(path string, to any) error {
 	return nil
 }
 
-// writeJSON replaces a file as a whole, and only once it is on disk.
-func writeJSON(path string, v any) (err error) {
+// WriteJSON replaces a file as a whole, and only once it is on disk. Its owner alone
+// may read it.
+func WriteJSON(path string, v any) (err error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err

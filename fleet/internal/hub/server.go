@@ -184,7 +184,7 @@ func (s *Server) begin(ctx context.Context, o Options, secure *tls.Config, revok
 	if err := s.declare(ctx, o.Limits); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if err := writeJSON(filepath.Join(s.dir.Path, runName), s.Run); err != nil {
+	if err := WriteJSON(filepath.Join(s.dir.Path, runName), s.Run); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	s.door = &http.Server{Handler: s.dir.enrollment(s.Run, s.log), TLSConfig: secure, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,

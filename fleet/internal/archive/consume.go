@@ -1,0 +1,127 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/tenterhook/tenterhook/fleet/internal/hub"
+	"github.com/tenterhook/tenterhook/fleet/internal/ship"
+)
+
+const (
+	consumerName = "archive"
+	batch        = 2000
+	ackWait      = time.Minute
+)
+
+// Consume moves the audit stream into the archive until ctx ends, or, with once,
+// until the stream has nothing more. Messages are acknowledged when they are on disk,
+// and leave the stream then.
+func (a *Archive) Consume(ctx context.Context, js jetstream.JetStream, once bool, log *slog.Logger) (total Added, err error) {
+	wait := 100 * time.Millisecond
+	for ctx.Err() == nil {
+		n, err := a.turn(ctx, js, once)
+		total.New, total.Copies, total.Refused = total.New+n.New, total.Copies+n.Copies, total.Refused+n.Refused
+		if ctx.Err() != nil {
+			break
+		}
+		if err == nil || once {
+			return total, err
+		}
+		log.Error("the archive does not get on", "err", err)
+		select {
+		case <-time.After(wait/2 + rand.N(wait)):
+		case <-ctx.Done():
+		}
+		wait = min(2*wait, 10*time.Second)
+		if n.New > 0 {
+			wait = 100 * time.Millisecond
+		}
+	}
+	return total, nil
+}
+
+// turn consumes until something goes wrong.
+func (a *Archive) turn(ctx context.Context, js jetstream.JetStream, once bool) (total Added, err error) {
+	setup, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	consumer, err := js.CreateOrUpdateConsumer(setup, hub.AuditStream, jetstream.ConsumerConfig{
+		Durable: consumerName, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: 10 * batch,
+	})
+	if err != nil {
+		return total, err
+	}
+	for ctx.Err() == nil {
+		got, err := fetch(consumer)
+		if err != nil {
+			return total, err
+		}
+		if len(got) == 0 {
+			if done, err := finished(ctx, consumer); once && (done || err != nil) {
+				return total, err
+			}
+			continue
+		}
+		n, err := a.keep(ctx, got)
+		total.New, total.Copies, total.Refused = total.New+n.New, total.Copies+n.Copies, total.Refused+n.Refused
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// finished reports whether nothing waits, and nothing is on its way.
+func finished(ctx context.Context, c jetstream.Consumer) (bool, error) {
+	info, err := c.Info(ctx)
+	if err != nil {
+		return false, err
+	}
+	return info.NumPending == 0 && info.NumAckPending == 0, nil
+}
+
+func fetch(c jetstream.Consumer) (got []jetstream.Msg, err error) {
+	batch, err := c.Fetch(batch, jetstream.FetchMaxWait(500*time.Millisecond))
+	if err != nil {
+		return nil, err
+	}
+	for m := range batch.Messages() {
+		got = append(got, m)
+	}
+	if err := batch.Error(); err != nil && len(got) == 0 && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	return got, nil
+}
+
+// keep archives messages and acknowledges them. A message whose acknowledgement is
+// lost comes again, and is a copy.
+func (a *Archive) keep(ctx context.Context, got []jetstream.Msg) (Added, error) {
+	messages := make([]Message, 0, len(got))
+	for _, m := range got {
+		h := m.Headers()
+		one := Message{Subject: m.Subject(), Seq: h.Get(ship.HeaderSeq), First: h.Get(ship.HeaderFirst), Body: m.Data(), Received: time.Now()}
+		if meta, err := m.Metadata(); err == nil {
+			one.Received = meta.Timestamp
+		}
+		messages = append(messages, one)
+	}
+	added, err := a.Add(ctx, messages)
+	if err != nil {
+		for _, m := range got {
+			_ = m.NakWithDelay(time.Second) // or it comes after AckWait
+		}
+		return Added{}, err
+	}
+	for _, m := range got {
+		if err := m.Ack(); err != nil {
+			return added, err
+		}
+	}
+	return added, nil
+}

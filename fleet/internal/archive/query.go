@@ -1,0 +1,258 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/journal"
+)
+
+// Source is a journal of a machine, as far as it is archived.
+type Source struct {
+	Machine  string    `json:"machine"`
+	Journal  string    `json:"journal"`
+	First    int64     `json:"first"`    // number of the first record that is expected
+	Last     int64     `json:"last"`     // of the newest that is there
+	Records  int64     `json:"records"`  // with different numbers
+	Missing  int64     `json:"missing"`  // before the newest
+	Twice    int64     `json:"twice"`    // numbers that the machine used again: it was restored from a copy
+	Received time.Time `json:"received"` // of the newest
+}
+
+// Sources returns the journals, by machine.
+func (a *Archive) Sources(ctx context.Context) (list []Source, err error) {
+	rows, err := a.db.QueryContext(ctx, `SELECT s.machine, s.journal, s.first, max(p.hi), sum(p.hi - p.lo + 1), s.twice, s.received_us
+		FROM source s JOIN span p ON p.source = s.id GROUP BY s.id ORDER BY s.machine, s.received_us`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
+	for rows.Next() {
+		var s Source
+		var at int64
+		if err := rows.Scan(&s.Machine, &s.Journal, &s.First, &s.Last, &s.Records, &s.Twice, &at); err != nil {
+			return nil, err
+		}
+		s.Missing, s.Received = s.Last-s.First+1-s.Records, time.UnixMicro(at).UTC()
+		list = append(list, s)
+	}
+	return list, rows.Err()
+}
+
+// Refusal counts messages that were no records.
+type Refusal struct {
+	Subject string    `json:"subject"`
+	Why     string    `json:"why"`
+	Count   int64     `json:"count"`
+	Last    time.Time `json:"last"`
+}
+
+// Refused returns what came and was no record, the latest first.
+func (a *Archive) Refused(ctx context.Context) (list []Refusal, err error) {
+	rows, err := a.db.QueryContext(ctx, `SELECT subject, why, n, last_us FROM refused ORDER BY last_us DESC LIMIT 100`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
+	for rows.Next() {
+		var r Refusal
+		var at int64
+		if err := rows.Scan(&r.Subject, &r.Why, &r.Count, &at); err != nil {
+			return nil, err
+		}
+		r.Last = time.UnixMicro(at).UTC()
+		list = append(list, r)
+	}
+	return list, rows.Err()
+}
+
+// Filter chooses lines of the log. The zero value chooses all.
+type Filter struct {
+	Machine string // "" = all
+	journal.Filter
+}
+
+// Line is one hook's result, on one machine.
+type Line struct {
+	Machine string `json:"machine"`
+	journal.Line
+}
+
+// where is the condition that a filter comes to.
+func (f *Filter) where() (condition string, args []any) {
+	var parts []string
+	and := func(part string, arg ...any) { parts, args = append(parts, part), append(args, arg...) }
+	for _, c := range []struct{ column, value string }{{"s.machine", f.Machine}, {"r.hook", f.Hook}, {"d.event", f.Event}, {"d.agent", f.Agent}, {"d.session", f.Session}, {"r.verdict", f.Verdict}} {
+		if c.value != "" {
+			and(c.column+" = ?", c.value)
+		}
+	}
+	if f.Failed {
+		and("r.failure <> ''")
+	}
+	if f.Failed || slices.Contains([]string{"deny", "ask", "defer"}, f.Verdict) {
+		and("(r.failure <> '' OR r.verdict IN ('deny', 'ask', 'defer'))") // as the index has it
+	}
+	if !f.Since.IsZero() {
+		and("r.at_us >= ?", micros(f.Since))
+	}
+	if f.After > 0 {
+		and("r.id > ?", f.After)
+	}
+	if len(parts) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(parts, " AND "), args
+}
+
+// Log returns the lines that a filter chooses, the newest first; with After, the
+// ones that came after that one, in the order in which they came.
+func (a *Archive) Log(ctx context.Context, f Filter) (lines []Line, err error) {
+	where, args := f.where()
+	order, limit := "r.at_us DESC, r.id DESC", f.Limit
+	if f.After > 0 {
+		order = "r.id"
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	rows, err := a.db.QueryContext(ctx, fmt.Sprintf(`SELECT r.id, s.machine, d.run, r.at_us, d.event, d.tool, d.agent, d.session, r.place, d.body
+		FROM result r JOIN record d ON d.id = r.record JOIN source s ON s.id = r.source%s ORDER BY %s LIMIT %d`, where, order, limit), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
+	for rows.Next() {
+		var l Line
+		var at int64
+		var place int
+		var body []byte
+		var e journal.Entry
+		if err := rows.Scan(&l.Seq, &l.Machine, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &place, &body); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(body, &e); err != nil || place >= len(e.Results) {
+			return nil, fmt.Errorf("line %d of the archive is damaged: %w", l.Seq, err)
+		}
+		l.Result = e.Results[place]
+		l.Hook, l.Time, l.Output = l.Result.Hook, time.UnixMicro(at).UTC(), nil
+		lines = append(lines, l)
+	}
+	return lines, rows.Err()
+}
+
+// Last is the number of the newest line; 0 = there is none.
+func (a *Archive) Last(ctx context.Context) (id int64, err error) {
+	err = a.db.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM result`).Scan(&id)
+	return id, err
+}
+
+// Stats is how a hook did, on one machine or on all.
+type Stats struct {
+	Hook     string                 `json:"hook"`
+	Machine  string                 `json:"machine,omitempty"` // "" = all
+	Machines int                    `json:"machines"`          // how many it ran on
+	Runs     int64                  `json:"runs"`
+	Denied   int64                  `json:"denied"`
+	Failed   int64                  `json:"failed"`
+	Skipped  int64                  `json:"skipped"`
+	Failures map[hook.Failure]int64 `json:"failures"`
+	P50MS    float64                `json:"p50_ms"`
+	P95MS    float64                `json:"p95_ms"`
+	P99MS    float64                `json:"p99_ms"`
+	Last     time.Time              `json:"last"`
+
+	times    map[int64]int64
+	machines map[string]bool
+}
+
+// Stats returns how each hook did since a time, by its ID and, if asked for, by
+// machine; a zero since is no bound. Of a filter, Machine, Hook and Since count.
+func (a *Archive) Stats(ctx context.Context, f Filter, byMachine bool) ([]*Stats, error) {
+	chosen := Filter{Machine: f.Machine, Filter: journal.Filter{Hook: f.Hook, Since: f.Since}}
+	where, args := chosen.where()
+	// Times are told apart by 1/16 of a power of two, as in the journal.
+	rows, err := a.db.QueryContext(ctx, `SELECT r.hook, s.machine, r.status, r.failure, r.verdict,
+		CASE WHEN r.elapsed_us < 1 THEN 0 ELSE 1 + CAST(log2(r.elapsed_us) * 16 AS INTEGER) END AS bucket, count(*), max(r.at_us)
+		FROM result r JOIN source s ON s.id = r.source`+where+` GROUP BY 1, 2, 3, 4, 5, 6`, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
+	all := map[[2]string]*Stats{}
+	for rows.Next() {
+		var id, machine, verdict string
+		var status hook.Status
+		var failure hook.Failure
+		var bucket, n, last int64
+		if err := rows.Scan(&id, &machine, &status, &failure, &verdict, &bucket, &n, &last); err != nil {
+			return nil, err
+		}
+		key := [2]string{id}
+		if byMachine {
+			key[1] = machine
+		}
+		s := all[key]
+		if s == nil {
+			s = &Stats{Hook: id, Machine: key[1], Failures: map[hook.Failure]int64{}, times: map[int64]int64{}, machines: map[string]bool{}}
+			all[key] = s
+		}
+		s.machines[machine] = true
+		s.count(status, failure, verdict, bucket, n)
+		if at := time.UnixMicro(last).UTC(); at.After(s.Last) {
+			s.Last = at
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	list := []*Stats{}
+	for _, s := range all {
+		s.Machines = len(s.machines)
+		s.P50MS, s.P95MS, s.P99MS = s.quantile(0.50), s.quantile(0.95), s.quantile(0.99)
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *Stats) int { return strings.Compare(a.Hook+"\x00"+a.Machine, b.Hook+"\x00"+b.Machine) })
+	return list, nil
+}
+
+func (s *Stats) count(status hook.Status, failure hook.Failure, verdict string, bucket, n int64) {
+	if failure != "" {
+		s.Failed += n
+		s.Failures[failure] += n
+	}
+	switch status {
+	case hook.StatusSkipped:
+		s.Skipped += n
+		return
+	case hook.StatusAsync: // a run in the background counts when it has ended
+		return
+	}
+	s.Runs += n
+	if verdict == hook.Deny.String() && failure == "" {
+		s.Denied += n
+	}
+	s.times[bucket] += n
+}
+
+// quantile is the time in milliseconds that a share q of the runs did not exceed.
+func (s *Stats) quantile(q float64) float64 {
+	var buckets []int64
+	var all, seen int64
+	for bucket, n := range s.times {
+		buckets, all = append(buckets, bucket), all+n
+	}
+	slices.Sort(buckets)
+	for _, bucket := range buckets {
+		if seen += s.times[bucket]; float64(seen) >= q*float64(all) && bucket > 0 {
+			return math.Exp2((float64(bucket)-0.5)/16) / 1000
+		}
+	}
+	return 0
+}
