@@ -230,6 +230,9 @@ func TestTheBridgeIsSmallAndOfTheStandardLibrary(t *testing.T) {
 // Each command waits for what its packages do at the start: they compile nothing,
 // and the SDKs of model providers, which do much, are not linked.
 func TestTheCommandStartsSoon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	compiled := regexp.MustCompile(`(?m)^(?:var )?\t?\w+ += regexp2?\.MustCompile\(`)
 	for _, p := range goList(t, "-deps", "./cmd/tenterhook") {
 		for _, heavy := range []string{"github.com/anthropics/", "github.com/openai/", "github.com/santhosh-tekuri/"} {

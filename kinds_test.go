@@ -143,6 +143,9 @@ func buildGuard(t *testing.T, dir string) {
 // A package with nothing but its binary denies a call, once it was locked and
 // approved, and loading it starts nothing.
 func TestBinaryOfAPackageDenies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	opts := hostOf(t)
 	dir := filepath.Join(opts.PluginsDir, "guards")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

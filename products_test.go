@@ -120,6 +120,9 @@ func TestCheckReportsNothingOfACorrectFileOfEachProduct(t *testing.T) {
 // A correct file of which any part is missing, or is of another type, is read
 // without a panic: a workspace may hold anything.
 func TestNoFileOfAProductBreaksTheReader(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	read := func(name, text string) {
 		t.Helper()
 		defer func() {

@@ -50,6 +50,9 @@ func TestFailuresOfARuleDoNotSwitchItOff(t *testing.T) {
 // What stops a script does not stop a rule: no environment, no PATH, no shell, no
 // folder for temporary files, no more than ten file descriptors.
 func TestRuleDeniesWithoutEnvironmentShellOrDescriptors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("limits of descriptors are POSIX")
 	}
@@ -84,6 +87,9 @@ func TestRuleDeniesWithoutEnvironmentShellOrDescriptors(t *testing.T) {
 // Without a shell on the machine and with a folder for temporary files that
 // nobody may write, a command hook fails. A rule denies.
 func TestRuleDeniesWhereNoShellIsAndNothingMayBeWritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	if runtime.GOOS != "linux" {
 		t.Skip("takes the shell away in a mount namespace")
 	}

@@ -226,6 +226,9 @@ func TestEachKeyOfTheSettingsIsDocumentedAndInTheSchema(t *testing.T) {
 }
 
 func TestEachKeyOfTheSettingsHasAnEffect(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("the hooks are shell commands")
 	}

@@ -28,6 +28,9 @@ func numbered(format string) func(int) string {
 }
 
 func TestM1HostileConfigsCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for name, c := range map[string]struct{ path, text string }{
 		"brackets":         {"settings.json", fill("", same("["), "")},
 		"brackets in TOML": {"config.toml", fill("a = ", same("["), "")},

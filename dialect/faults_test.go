@@ -109,6 +109,9 @@ func TestM4AnUnsoundRefusalStillRefuses(t *testing.T) {
 }
 
 func TestM4HostileAnswersCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	var keys, misspelt, variants, nested strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&keys, `"decisionn%d":"deny",`, i)

@@ -193,6 +193,9 @@ func TestConcurrentCallersShareALookup(t *testing.T) {
 // Programs and variables come and go while many ask. Nobody may get a verdict
 // that belongs to no moment: either one explains itself, or is eligible.
 func TestVerdictsAreSafeForConcurrentUse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := t.TempDir()
 	env := newEnvironment("PATH", dir, "TOKEN", "x")
 	checker := eligibility.New(eligibility.Options{LookupEnv: env.lookup, TTL: time.Microsecond})

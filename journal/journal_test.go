@@ -338,6 +338,9 @@ func TestEachKnownCredentialIsMasked(t *testing.T) {
 }
 
 func TestKillsLoseAndDoubleNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := t.TempDir()
 	said, err := os.OpenFile(filepath.Join(t.TempDir(), "said"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
@@ -483,6 +486,9 @@ func TestOldRunsGoAndNewOnesStay(t *testing.T) {
 }
 
 func TestDatabaseStaysWithinItsBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := t.TempDir()
 	o := journal.Options{MaxSize: 1 << 20}
 	j := ingest(t, dir, o)

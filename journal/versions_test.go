@@ -98,6 +98,9 @@ func TestOldRunsGoWhereNothingNewCame(t *testing.T) {
 
 // A command shows what ran before it, also while the daemon moves it.
 func TestIngesterWaitsForAnother(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := t.TempDir()
 	j := ingest(t, dir, journal.Options{})
 	keep(t, dir, journal.Options{}, record("r1", time.Now()))

@@ -107,6 +107,9 @@ func TestDamagedLockApprovesNothing(t *testing.T) {
 // A plugin whose binary changed keeps its hooks, which fail, although the lock is
 // gone or unusable: nothing else would say that there is a guard.
 func TestChangedPluginKeepsItsHooksWithoutALock(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	spoil := map[string]func(b *bench, lock string) error{
 		"gone":    func(_ *bench, lock string) error { return os.Remove(lock) },
 		"damaged": func(_ *bench, lock string) error { return os.WriteFile(lock, []byte("{"), 0o600) },
@@ -138,6 +141,9 @@ func TestChangedPluginKeepsItsHooksWithoutALock(t *testing.T) {
 // If the descriptions are lost too, a hook that blocks every event stands for what
 // the lock approves, or may approve. A plugin that was never approved has no say.
 func TestApprovedPluginOfUnknownHooksBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for name, spoil := range map[string]func(b *bench) error{
 		"no descriptions": func(*bench) error { return nil },
 		"a damaged lock":  func(b *bench) error { return os.WriteFile(b.host.options.LockFile, []byte("{"), 0o600) },

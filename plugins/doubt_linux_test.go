@@ -33,6 +33,9 @@ func TestCallWhoseAnswerIsALostConnectionEndsWithItsContext(t *testing.T) {
 }
 
 func TestPluginThatListensNoMoreIsStartedAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t, func(o *Options) { o.HealthTimeout = 500 * time.Millisecond })
 	b.pin(b.install("fault", "deaf"))
 	b.mustCall(do{Do: "version"})
@@ -71,6 +74,9 @@ func TestKilledPluginThatOnceSaidPanicDidNotPanic(t *testing.T) {
 }
 
 func TestProcessEndsWithItsApproval(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
 	pid := b.pid()

@@ -49,6 +49,9 @@ func freeze(t testing.TB, pid int) {
 }
 
 func TestG1StoppedPluginIsKilledAndStartedAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t, func(o *Options) { o.HealthTimeout = 300 * time.Millisecond }).good()
 	b.mustCall(do{Do: "version"})
 	pid := b.pid()
@@ -103,6 +106,9 @@ func TestG2GrandchildHoldsStderr(t *testing.T) {
 }
 
 func TestG3EndInMidCallIsOneFailureThenARestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, test := range []struct {
 		do      do
 		failure hook.Failure
@@ -126,6 +132,9 @@ func TestG3EndInMidCallIsOneFailureThenARestart(t *testing.T) {
 }
 
 func TestG3CrashLoopFailsFast(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t).good()
 	var waited int
 	for range 8 {
@@ -160,6 +169,9 @@ func TestG3CrashLoopFailsFast(t *testing.T) {
 }
 
 func TestG4PinHoldsOverRestarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t).good()
 	for range 4 {
 		b.mustCall(do{Do: "version"})
@@ -184,6 +196,9 @@ func TestG4PinHoldsOverRestarts(t *testing.T) {
 }
 
 func TestG4SwappedCopyIsNotExecuted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
 	b.host.Close()
@@ -215,6 +230,9 @@ func TestG4SwapBetweenCheckAndStartIsRefused(t *testing.T) {
 }
 
 func TestG5LargeAnswersAndRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t).good()
 	_, _, err := b.call(do{Do: "big", MS: 64})
 	expect(t, err, hook.FailureOverflow, "4194304")
@@ -231,6 +249,9 @@ func TestG5PluginThatTakesLittleIsToldOf(t *testing.T) {
 }
 
 func TestG6BadHandshakesAreNamedSoonAndLeaveNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, test := range []struct{ mode, code, words string }{
 		{"garbage", CodeGarbage, "hello, here is your plugin"},
 		{"longline", CodeGarbage, "longer than 8192 bytes"},

@@ -124,6 +124,9 @@ func TestClosedHostSaysSo(t *testing.T) {
 }
 
 func TestApprovedPluginIsExchangedWithoutLosingCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
 	old := make(chan *hook.Output, 1)
@@ -158,6 +161,9 @@ func TestApprovedPluginIsExchangedWithoutLosingCalls(t *testing.T) {
 }
 
 func TestVersionsAreNegotiated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, test := range []struct {
 		host   []int
 		plugin string

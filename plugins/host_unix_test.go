@@ -248,6 +248,9 @@ func TestSocketsAreWhereTheirPathIsShort(t *testing.T) {
 // A plugin that closed its stdout and lives on is told from one that ended, and
 // one that did not answer in time from both.
 func TestPluginThatClosesStdoutIsToldFromOneThatEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for script, want := range map[string][2]string{
 		"exec >&-; echo one >&2; echo 'two words' >&2; exec sleep 60": {CodeGarbage, `it closed stdout without a handshake; it said: "two words"`},
 		"echo why >&2; exit 3":          {CodeExited, `it ended before the handshake: exit code 3; it said: "why"`},

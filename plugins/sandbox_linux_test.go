@@ -57,6 +57,9 @@ func fileSize(t *testing.T, path string) int64 {
 
 // A contained plugin serves on its socket, reaches what its mode allows, and leaves nothing behind.
 func TestContainedPluginServesAndReachesNothingElse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -117,6 +120,9 @@ func sameWords(a, b []string) bool {
 // What plugin.toml asks for is what Lock grants; another grant starts another process; without one the sandbox
 // of the hook's scope counts.
 func TestLockGrantsTheSandboxThatAPackageAsksFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	self, err := os.Executable()
 	if err != nil {

@@ -19,6 +19,9 @@ import (
 )
 
 func TestEachWayToFailIsToldApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := tree(t, `
 -- good/HOOK.md --
 +++

@@ -132,6 +132,9 @@ func TestAPolicyThatWasTamperedWithBlocks(t *testing.T) {
 }
 
 func TestAStaleOrUnknownPolicyDoesWhatTheSettingsSay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for word, want := range map[string]hook.Verdict{"keep": hook.NoOpinion, "ask": hook.Ask, "block": hook.Deny} {
 		t.Run(word, func(t *testing.T) {
 			f := policytest.New(t)
@@ -297,6 +300,9 @@ func TestReloadsOfAFleetThatDidNotChangeChangeNothing(t *testing.T) {
 }
 
 func TestDispatchesWhileAPolicyChangesSeeOneOrTheOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	f := policytest.New(t)
 	f.Apply("guard", 1, policytest.Deny)
 	reg := open(t, inFleet(t, f, ""))

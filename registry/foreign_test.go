@@ -454,6 +454,9 @@ func TestCloseLeavesAHandlerBehindThatDoesNotEnd(t *testing.T) {
 }
 
 func TestCloseWithinAHookEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	reg := open(t, only())
 	closed := make(chan error, 1)
 	on(t, reg, "closes", func(context.Context, hook.PreToolUse) (*hook.Output, error) { closed <- reg.Close(); return nil, nil })

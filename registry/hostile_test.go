@@ -190,6 +190,9 @@ exit 2
 // A word that named nothing when its command was approved must not come to name
 // a script, reload or no reload.
 func TestF4ScriptThatComesIntoBeingWasNotApproved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for name, test := range map[string]struct {
 		command string
 		change  func(t *testing.T, workspace string)
@@ -251,6 +254,9 @@ func TestF4ScriptThatComesIntoBeingWasNotApproved(t *testing.T) {
 
 // What a command says that it writes is its own.
 func TestApprovedHookKeepsItsApprovalThroughItsOwnWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const tool = "tools/tool.sh"
 	for name, command := range map[string]string{
 		"a redirection":              "echo x >> notes.txt; exit 2",

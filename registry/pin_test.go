@@ -27,6 +27,9 @@ func statuses(out *hook.Outcome) (list []string) {
 // TestPinnedSessionKeepsTheGuardsItBeganWith changes a guard under two sessions, of
 // which one is pinned. A step is what a reload finds, and what both see then.
 func TestPinnedSessionKeepsTheGuardsItBeganWith(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const gone = "gone"
 	manifest := func(lines string) string { return "+++\nevent = \"PreToolUse\"\n" + lines + "\n+++\n" }
 	denies, allows := manifest(`command = "exit 2"`), manifest("command = '''echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\"}}' '''")

@@ -57,6 +57,9 @@ func running(t *testing.T, opts registry.Options) string {
 }
 
 func TestGatesReachAsFarAsWhoSetThem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const off, only = "disable_all_hooks = true", "allow_managed_hooks_only = true"
 	const all = "managed user project local dir in-process"
 	tests := []struct {

@@ -36,6 +36,9 @@ func guard(t testing.TB, word string, seen *[]string) preToolUse {
 }
 
 func TestM5DeclaredRewritersRunInSequenceAndGuardsSeeTheEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for range 200 {
 		reg := open(t, only())
 		var seen []string
@@ -54,6 +57,9 @@ func TestM5DeclaredRewritersRunInSequenceAndGuardsSeeTheEnd(t *testing.T) {
 }
 
 func TestM5UndeclaredRewritersAreDeterministicAndJudgedAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for range 200 {
 		reg := open(t, only())
 		on(t, reg, "a-guard", guard(t, "two", nil))

@@ -149,6 +149,9 @@ func TestWatchEndsWithTheRegistry(t *testing.T) {
 
 // Whose word settings are depends on who can write their folder.
 func TestF5WatchSeesThatAFolderIsOthersToWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	opts := machine(t, "")
 	opts.Compat = []string{"claude"}
 	folder := filepath.Join(filepath.Dir(opts.Workspace), "home", ".claude")

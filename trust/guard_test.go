@@ -75,6 +75,9 @@ func TestF8NothingIsReadThatNobodyApproved(t *testing.T) {
 }
 
 func TestGuardSaysWhyItCannotRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	w, store := newWorkspace(t), trust.Memory()
 	approve(t, store, w.seal())
 	g := trust.NewGuard(w.subject(), store)

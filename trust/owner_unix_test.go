@@ -206,6 +206,9 @@ func TestF5StoreInAFolderForAllIsRefused(t *testing.T) {
 }
 
 func TestF5StoreWhoseFolderWasMendedIsReliedOnAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	w, dir := newWorkspace(t), stateDir(t)
 	approve(t, open(t, dir), w.seal())
 	must(t, os.Chmod(dir, 0o777))

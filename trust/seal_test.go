@@ -115,6 +115,9 @@ func TestIntactNamesWhatMoved(t *testing.T) {
 // Two writes within one tick of the clock leave the same times, so a seal that
 // was made between them must not be relied on.
 func TestF3SealOfAFileThatJustChangedDoesNotHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	w := newWorkspace(t)
 	at := time.Now()
 	for i := range 200 {

@@ -90,6 +90,9 @@ func TestApprovingKeepsTheOthers(t *testing.T) {
 }
 
 func TestStoreThatCannotBeReliedOnApprovesNothingAndIsLeftAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	good := func(t *testing.T, w *workspace, dir string) string {
 		approve(t, open(t, dir), w.seal())
 		data, err := os.ReadFile(approvalsFile(dir))
@@ -194,6 +197,9 @@ func TestRelativeStoreIsRefused(t *testing.T) {
 }
 
 func TestConcurrentApprovalsLoseNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const writers, each = 8, 10
 	dir, top := stateDir(t), tempDir(t)
 	var wg sync.WaitGroup

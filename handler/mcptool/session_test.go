@@ -241,6 +241,9 @@ func TestG5HugeReplyIsRefused(t *testing.T) {
 }
 
 func TestG5HugeRequestWorks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	h := with(t, local(t, "tools"))
 	if _, err := h.Handle(within(t, 30*time.Second), call("policy", `{"command":"`+strings.Repeat("x", 5<<20)+`"}`)); err != nil {
 		t.Error(err)
@@ -248,6 +251,9 @@ func TestG5HugeRequestWorks(t *testing.T) {
 }
 
 func TestG6FailedHandshakeIsNamedAndLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, tt := range []struct {
 		mode  string
 		kind  hook.Failure

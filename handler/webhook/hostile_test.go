@@ -158,6 +158,9 @@ func gzipped(t testing.TB, n int) []byte {
 }
 
 func TestN5AnAnswerIsBoundedOnceItIsDecoded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	bomb := gzipped(t, 64<<20)
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		for chunk := make([]byte, 64<<10); r.Context().Err() == nil; {

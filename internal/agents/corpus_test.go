@@ -48,6 +48,9 @@ func corpus(t *testing.T, name string) (files map[string][]byte, refused map[str
 }
 
 func TestFilesOfPeopleKeepTheirBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	total := 0
 	for name, shared := range sharedFiles {
 		files, refused := corpus(t, name)

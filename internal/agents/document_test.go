@@ -128,6 +128,9 @@ func (f sharedFile) in(e Env) string {
 }
 
 func TestInstallAddsBytesAloneAndUninstallGivesTheSameBytesBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for name, file := range sharedFiles {
 		t.Run(name, func(t *testing.T) {
 			e, a := testEnv(t), agent(t, name)
@@ -203,6 +206,9 @@ func parsed(rt *rapid.T, data []byte) map[string]any {
 }
 
 func TestUninstallRemovesOurEntriesAloneFromAFileThatSomebodyElseChanged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for name, file := range sharedFiles {
 		t.Run(name, func(t *testing.T) {
 			e, a := testEnv(t), agent(t, name)

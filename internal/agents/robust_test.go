@@ -16,6 +16,9 @@ import (
 )
 
 func TestPathsWithAnyCharactersAreInstalledInto(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, name := range []string{"a b", "new\nline", `quo"te's`, "$HOME `x` $(y)", "ünï–中", "[a]*?{b}", `back\slash`, "-rf", "#x; exit 0", "%s"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), name)
@@ -68,6 +71,9 @@ func TestPathsThatJSONCannotHoldAreRefused(t *testing.T) {
 }
 
 func TestAProjectsLinksLeadNoEntryOutOfIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, a := range bridge.Agents() {
 		where := places[a.Name]
 		for _, link := range []string{where.project, filepath.Join(where.project, "hooks"), filepath.Join(where.project, "settings.json"),
@@ -235,6 +241,9 @@ func TestInstallationsWaitForEachOther(t *testing.T) {
 }
 
 func TestHugeAndEndlessFilesAreNoTrouble(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	e, a := testEnv(t), agent(t, "claude")
 	path := filepath.Join(e.Home, ".claude/settings.json")
 	var b strings.Builder

@@ -74,6 +74,9 @@ failures = 3
 // Nothing that comes from the repository begins a line as a fact does, moves the
 // cursor, or is lost behind what is long.
 func TestNothingOfARepositoryForgesThePrompt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	w := newTrial(t)
 	const forged = "  command     ls"
 	evil := "./run.sh\n" + forged + "\r" + forged + "\x1b[2J\u202e\u2066\u200b\u2028" + forged + strings.Repeat(" ", 500) + "; end"

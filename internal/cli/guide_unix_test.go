@@ -248,6 +248,9 @@ func (g *guide) learn(want, got string) {
 // Each command of the guide prints what the guide shows, in the guide's order, and
 // each question of its table has one. -update rewrites the outputs.
 func TestTheGuideShowsWhatCommandsPrint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}

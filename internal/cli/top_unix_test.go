@@ -191,6 +191,9 @@ func newTopUser(t *testing.T) {
 }
 
 func TestTopShowsRunsAsTheyComeOnASmallTerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	newTopUser(t)
 	recorded(t, 3, "user/guard", nil)
 	term := onTerminal(t, 80, 24, "top")
@@ -232,6 +235,9 @@ func TestTopShowsRunsAsTheyComeOnASmallTerminal(t *testing.T) {
 }
 
 func TestTopShowsAllPanesOnALargeTerminalAndFollowsItsSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	newTopUser(t)
 	recorded(t, 10_000, "user/guard", nil)
 	term := onTerminal(t, 140, 40, "top")

@@ -56,8 +56,13 @@ type user struct {
 // newUser makes a user whose home and project hold the files of a txtar archive,
 // below home/ and work/. Files that end in .sh can be executed. Those below
 // account/ are the account's own.
+//
+// With -short one test alone starts a daemon.
 func newUser(t testing.TB, archive string) *user {
 	t.Helper()
+	if testing.Short() && t.Name() != "TestTheFirstCallStartsTheDaemonAndLaterOnesUseIt" {
+		t.Skip("it starts a daemon")
+	}
 	root := t.TempDir()
 	u := &user{t: t, bin: bin, home: filepath.Join(root, "home"), work: filepath.Join(root, "work")}
 	u.used = make(map[string][]string)

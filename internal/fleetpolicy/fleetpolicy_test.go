@@ -327,6 +327,9 @@ func TestKeysThatCannotBeUsedMakeAllOfThemUnusable(t *testing.T) {
 
 // People have keys that ssh-keygen signs with, in agents and on tokens.
 func TestSignaturesOfSSHKeysCount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	gen, err := exec.LookPath("ssh-keygen")
 	if err != nil {
 		t.Skip(err)

@@ -35,6 +35,9 @@ func TestPauseEndsByItself(t *testing.T) {
 }
 
 func TestPauseOfAnotherProcessCounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := t.TempDir()
 	ours, theirs := pause.Open(dir), pause.Open(dir)
 	if _, off := ours.Of("user/guard", "/h/HOOK.md"); off {

@@ -25,6 +25,9 @@ import (
 )
 
 func TestP1GrandchildHoldsStdout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, mode := range []string{"nest", "family"} { // the second ignores SIGTERM, leader and child
 		t.Run(mode, func(t *testing.T) {
 			s := fault(mode, "60s")
@@ -351,6 +354,9 @@ func TestP12DeathsAreTold(t *testing.T) {
 }
 
 func TestP13TimeoutIsNotAnAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	s := shell("sleep 60; echo '{}'")
 	s.Timeout = time.Second
 	res := survive(t, s)
@@ -360,6 +366,9 @@ func TestP13TimeoutIsNotAnAnswer(t *testing.T) {
 }
 
 func TestP15TwoHundredAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const n = 200
 	var wg sync.WaitGroup
 	results := make([]process.Result, n)

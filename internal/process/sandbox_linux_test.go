@@ -147,6 +147,9 @@ var mustWork = []string{"create-outside", "write-outside", "truncate", "unlink",
 	"secret-by-handle", "tcp-connect", "tcp-fastopen", "udp-send", "tcp-bind", "unix-path", "datagram-pair-to-path", "raw-pair-to-path", "times-of-descriptor", "unix-abstract", "signal-host", "host-environ", "host-renice"}
 
 func TestEachModeStopsItsAttacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	free := attacked(t, sandbox.Policy{}, scene(t))
 	for _, name := range mustWork {
@@ -222,6 +225,9 @@ func TestOnlyAllowedPortsCanBeReached(t *testing.T) {
 
 // TestEachModeStopsItsAttacksForAnybody runs the tests above without root's rights.
 func TestEachModeStopsItsAttacksForAnybody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	if os.Getuid() != 0 {
 		t.Skip("the tests do not run as root")
@@ -289,6 +295,9 @@ func stopsGrowing(t *testing.T, file string) {
 }
 
 func TestNothingOutlivesAContainedRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	others := beats(t)
 	host := exec.Command(attacker(), "beat", others) // a child of the host's own
@@ -403,6 +412,9 @@ func restrictedThreads(t *testing.T) int {
 }
 
 func TestContainedProcessesDieWithAKilledHost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	for _, mode := range sandbox.Modes()[1:] {
 		file := beats(t)
@@ -421,6 +433,9 @@ func TestContainedProcessesDieWithAKilledHost(t *testing.T) {
 }
 
 func TestMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	s := shell(`head -c 300000000 /dev/zero | tail -c 200000000 | wc -c`)
 	s.Sandbox = &sandbox.Policy{Mode: sandbox.Strict, Memory: 64 << 20}
@@ -536,6 +551,9 @@ func TestSandboxWithinASandboxHoldsOrIsRefused(t *testing.T) {
 
 // In a user namespace, as root there and as nobody, sandboxes hold.
 func TestSandboxHoldsInAUserNamespace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	for _, how := range []string{"-U", "-Ur"} {
 		if exec.Command("unshare", how, "true").Run() != nil {

@@ -143,6 +143,9 @@ func TestP1GrandchildHoldsTheOutputsOfAService(t *testing.T) {
 }
 
 func TestG2GrandchildHoldsStderrAfterTheLeadersEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	res := serve(t, shellService("sleep 60 >&2 & echo done; exit 4"), func(v *process.Service) {
 		awaitDone(t, v) // without a Stop
 		if got := line(t, v); got != "done" {

@@ -15,6 +15,9 @@ import (
 
 // TestToolsThatHooksAreMadeOf holds the table of docs/containment.md.
 func TestToolsThatHooksAreMadeOf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	needSandbox(t)
 	project := t.TempDir()
 	git := func(args ...string) {

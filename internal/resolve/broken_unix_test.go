@@ -29,6 +29,9 @@ var complains = regexp.MustCompile(`not found|[Nn]o such file|can't open|[Cc]ann
 // Each line is run for real by sh. What certainly starts nothing is broken, and
 // starts nothing; what is not broken starts something, or copes.
 func TestBrokenIsWhatStartsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "mark")
 	for name, text := range map[string]string{

@@ -63,6 +63,9 @@ func (r *repo) commit(text string) string {
 }
 
 func TestRepositoryIsReadAtACommitATagOrABranch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := newRepo(t)
 	first := r.commit("one")
 	r.git("tag", "v1.0.0")
@@ -190,6 +193,9 @@ func TestRepositoryThatFetchesByItselfIsRefused(t *testing.T) {
 }
 
 func TestFilesThatARepositoryDoesNotHoldAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := newRepo(t)
 	first := r.commit("one")
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+first+",hooks/guard/module")

@@ -95,6 +95,9 @@ func TestScreenIsAsLargeAsTheWindowWhateverTextsHold(t *testing.T) {
 }
 
 func TestMemoryStaysBoundedOverManyDispatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	m := newModel(140, 40)
 	heap := func() uint64 {
 		runtime.GC()

@@ -290,6 +290,9 @@ func TestTimeoutStopsTheWorker(t *testing.T) {
 }
 
 func TestTimeoutTellsOfALineWithoutEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	talk := newTalk(t, worker.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -377,6 +380,9 @@ func TestWorkerThatEndsBetweenCallsIsReplacedAndSaid(t *testing.T) {
 }
 
 func TestCrashLoopPausesBeforeStarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	talk := newTalk(t, worker.Options{})
 	began := time.Now()
 	for i := 1; i <= 4; i++ { // pauses of 0, 0, 100 and 200 ms before these
@@ -415,6 +421,9 @@ func TestWorkerIsReplacedAfterManyCalls(t *testing.T) {
 }
 
 func TestWorkerIsReplacedWhenItsFileChanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	file, gone := filepath.Join(t.TempDir(), "guard.py"), filepath.Join(t.TempDir(), "rules.json")
 	write := func(path, text string) {
 		t.Helper()
@@ -495,6 +504,9 @@ func TestLastWordsOfAWorkerAreToldWithoutEarlierOnes(t *testing.T) {
 }
 
 func TestIdleWorkerIsStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	talk := newTalk(t, worker.Options{Idle: 200 * time.Millisecond})
 	old, _ := talk.ask(request{ID: 1})
 	for began := time.Now(); processExists(old.PID); time.Sleep(5 * time.Millisecond) {
@@ -580,6 +592,9 @@ func TestCloseStopsWorkersAndCalls(t *testing.T) {
 }
 
 func TestCloseRacesWithCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for i := range 10 {
 		p := worker.NewPool(worker.Options{MaxCalls: 2, Idle: 5 * time.Millisecond})
 		var wg sync.WaitGroup

@@ -314,6 +314,9 @@ func TestStrangersAreNotConnected(t *testing.T) {
 }
 
 func TestARevokedCredentialEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	d, _ := start(t)
 	c, err := d.Credential(hub.Machine, "m1", 0)
 	if err != nil {

@@ -281,6 +281,9 @@ func begun() *crafted {
 }
 
 func TestHostilePacksAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	ctx := context.Background()
 	good := begun().write(t) // the crafted pack is one, but for what is wrong
 	if r, err := Look(ctx, good); err != nil {
