@@ -168,7 +168,7 @@ func (r *lineReader) texts(words []string, h how, via string) {
 		if _, run, ok := strings.Cut(w, " !"); ok && !r.said { // :r !ls
 			r.text(run, min(h, may), via)
 		}
-		for range 3 {
+		for range maxChoices {
 			w = strings.TrimLeft(w, "!+:@|")
 			if strings.ContainsAny(w, " \t\n;|&$`(\"'") {
 				r.text(w, h, via)

@@ -367,12 +367,15 @@ func (d *destruction) overwrite(name string, args []string) {
 
 // kill judges signals to every process.
 func (d *destruction) kill(name string, args []string) {
+	if name == "killall5" {
+		d.verdict(fatal, "ends every process")
+	}
 	signal := false
 	for i, w := range args {
 		switch {
 		case name != "kill" && isOption(w) && i+1 < len(args) && (strings.HasSuffix(w, "u") || strings.HasSuffix(w, "U") || w == "--uid" || w == "--euid" || w == "--user"):
 			d.verdict(doubtful, "ends every process of a user")
-		case name == "kill" && signal && (w == "-1" || w == "1"), name == "killall5":
+		case name == "kill" && signal && (w == "-1" || w == "1"):
 			d.verdict(fatal, "ends every process")
 		case (name == "pkill" || name == "killall") && (w == "." || w == ".*" || w == "" || w == "init" || w == "systemd" || w == "launchd"):
 			d.verdict(doubtful, "ends processes that it does not name")

@@ -134,7 +134,7 @@ func (d *destruction) database(args []string) {
 // losing are subcommands of tools that delete what is not in a repository: each
 // entry is words that must all be there, in that order.
 var losing = map[string][]string{
-	"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm -f -a", "rmi -f -a", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
+	"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm -f -a", "rmi -f -a", "rm -a -f", "rmi -a -f", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
 	"kubectl":        {"delete", "drain", "replace --force", "scale --replicas=0"},
 	"helm":           {"uninstall", "delete"},
 	"terraform":      {"destroy", "destroy-all", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve", "taint", "force-unlock"},

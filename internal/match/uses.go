@@ -134,7 +134,7 @@ func (u *use) prose(args []string, options *wordList) {
 func (u *use) patternUse(name string, args []string) {
 	given := false
 	for _, a := range args {
-		if takesPattern(a, "ef") || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file") || a == "--expression" {
+		if takesPattern(a, "ef") || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file") || strings.HasPrefix(a, "--expression") {
 			given = true
 		}
 	}
