@@ -151,6 +151,25 @@ func TestACommandReadsOrWritesTheFilesThatItsProgramDoes(t *testing.T) {
 	}
 }
 
+func TestAWildNameIsExcludedWhereAllThatItMayBeIs(t *testing.T) {
+	for _, tt := range []struct {
+		command string
+		write   Certainty
+	}{
+		{"rm -f *.o", No}, {"rm -f ./*.o", No}, {"find . -name '*.o' | xargs rm -f", No}, {"rm x/*/y.o", No}, {"rm ~/x*", No},
+		{"rm -r ~", Sure}, {"rm -r /home/al*", Sure},
+	} {
+		p, _ := ParseTouches([]string{"/home/alice", "!/home/alice/*"}, TouchOptions{})
+		if got := p.Match(inWork(t, tt.command), Write); got.Certainty != tt.write {
+			t.Errorf("%s: %v, want %v", tt.command, got, tt.write)
+		}
+	}
+	p, _ := ParseTouches([]string{".env*", "!.env.example"}, TouchOptions{})
+	if got := p.Match(inWork(t, "cat .env*"), Read); got.Certainty != Sure {
+		t.Errorf("names of which one is excluded: %v", got)
+	}
+}
+
 // A program that takes a directory takes what lies below, if the pattern says
 // where that is. A name that may be anywhere is no reason to ask.
 func TestADirectoryStandsForWhatLiesBelowToThoseThatTakeIt(t *testing.T) {

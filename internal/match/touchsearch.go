@@ -222,12 +222,30 @@ func (s *touchSearch) hold(name, given, word string, h how, plain bool) bool {
 
 // excluded reports whether a pattern behind ! takes all that a path may be.
 func (s *touchSearch) excluded(name string, plain bool) bool {
+	if !plain {
+		var ok bool
+		if name, ok = anyBeside(name); !ok {
+			return false
+		}
+	}
 	for i := range s.patterns {
-		if p := &s.patterns[i]; p.not && plain && p.takes(name, plain, false) {
+		if p := &s.patterns[i]; p.not && p.takes(name, true, false) {
 			return true
 		}
 	}
 	return false
+}
+
+// anyBeside returns a path that only a pattern for all that lies beside it takes, where
+// the wild parts of a name are the shell's own, which have no slash.
+func anyBeside(name string) (string, bool) {
+	first := strings.IndexAny(name, wilds)
+	rest := name[max(first, 0):]
+	dir := strings.LastIndexByte(name[:max(first, 0)], '/')
+	if dir < 0 || strings.ContainsAny(rest, "\x03\x04") || strings.Contains(rest, "..") {
+		return "", false
+	}
+	return name[:dir+1] + "\x7f", true
 }
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }

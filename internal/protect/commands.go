@@ -32,7 +32,10 @@ func commandRules(programs []string) *match.Rules {
 		}
 	}
 	list = append(list, "Bash(tenterhook-fleet)", "Bash(tenterhook-fleet *)") // its commands go without "fleet" as well
-	for _, killer := range []string{"kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl"} {
+	for _, killer := range []string{"kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl", "prlimit", "renice", "cpulimit", "taskset",
+		"gcore", "strace", "ltrace", "gdb", "lldb", "apt remove", "apt purge", "apt autoremove", "apt-get remove", "apt-get purge", "apt-get autoremove", "dpkg -r", "dpkg -P",
+		"dpkg --remove", "dpkg --purge", "rpm -e", "dnf remove", "yum remove", "zypper remove", "pacman -R*", "apk del", "snap remove", "brew uninstall", "brew remove",
+		"brew unlink", "pip uninstall", "pip3 uninstall", "pipx uninstall", "npm uninstall", "nix-env -e"} {
 		list = append(list, "Bash("+killer+" *tenterhook*)")
 	}
 	return rulesOf(list...)
@@ -45,16 +48,31 @@ func rulesOf(list ...string) *match.Rules {
 
 // elsewhere are commands that have others run a command: out of the agent's
 // session, where its guards see nothing of it.
-var elsewhere = rulesOf("Bash(crontab)", "Bash(crontab *)", "Bash(at)", "Bash(at *)", "Bash(batch)", "Bash(batch *)", "Bash(systemd-run *)")
+var elsewhere = rulesOf("Bash(crontab)", "Bash(crontab *)", "Bash(at)", "Bash(at *)", "Bash(batch)", "Bash(batch *)", "Bash(systemd-run *)",
+	"Bash(fcrontab *)", "Bash(incrontab *)", "Bash(anacron *)", "Bash(systemctl *set-environment *)", "Bash(launchctl setenv *)")
 
 // elsewhereReading are those that only look.
-var elsewhereReading = rulesOf("Bash(crontab -l)", "Bash(crontab -l *)", "Bash(at -l)", "Bash(at -l *)")
+var elsewhereReading = rulesOf("Bash(crontab -l)", "Bash(crontab -l *)", "Bash(at -l)", "Bash(at -l *)", "Bash(fcrontab -l*)", "Bash(incrontab -l*)")
 
 // unhooked are commands of agents that run them, or others, without their hooks.
 var unhooked = rulesOf("Bash(claude *--bare*)", "Bash(claude *disableAllHooks*)", "Bash(claude config *hooks*)",
 	"Bash(codex *--dangerously-bypass-hook-trust*)", "Bash(codex *features.hooks*)", "Bash(codex *--disable hooks*)",
 	"Bash(gemini hooks disable*)", "Bash(gemini extensions disable *)", "Bash(gemini extensions uninstall *)",
-	"Bash(qwen hooks disable*)", "Bash(qwen *disableAllHooks*)", "Bash(copilot *disableAllHooks*)")
+	"Bash(qwen hooks disable*)", "Bash(qwen *disableAllHooks*)", "Bash(copilot *disableAllHooks*)", "Bash(claude *--safe-mode*)", "Bash(claude *--setting-sources*)",
+	"Bash(codex *--ignore-user-config*)", "Bash(codex *features={*hooks*)", "Bash(codex * -c hooks*)", "Bash(codex -c hooks*)", "Bash(gemini -e *)", "Bash(gemini * -e *)",
+	"Bash(gemini *--extensions*)", "Bash(copilot *--config-dir*)", "Bash(opencode --pure*)", "Bash(opencode * --pure*)", "Bash(pi *--no-extensions*)", "Bash(pi -ne *)",
+	"Bash(pi * -ne *)", "Bash(cline --config*)", "Bash(cline * --config*)", "Bash(cline *--hooks-dir*)", "Bash(cline *--data-dir*)")
+
+// clients run an agent.
+var clients = rulesOf("Bash(claude *)", "Bash(claude)", "Bash(codex *)", "Bash(codex)", "Bash(gemini *)", "Bash(gemini)", "Bash(copilot *)", "Bash(copilot)", "Bash(qwen *)",
+	"Bash(qwen)", "Bash(opencode *)", "Bash(opencode)", "Bash(cline *)", "Bash(cline)", "Bash(pi *)", "Bash(pi)")
+
+// moved is a variable that has an agent look elsewhere for its hooks, or run without
+// its plugins, given a value in a line.
+var moved = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME|COPILOT_HOME|QWEN_HOME|PI_CODING_AGENT_DIR|XDG_(CONFIG|STATE|DATA|RUNTIME)_(HOME|DIR)|` +
+		`OPENCODE_(CONFIG_DIR|CONFIG|PURE|DISABLE_DEFAULT_PLUGINS)|CLINE_(DIR|HOOKS_DIR|DATA_DIR))=`)
+})
 
 // placers put files into a directory, or change what is there, without naming
 // each. They change what they name, whatever their other words say.
@@ -62,7 +80,20 @@ var placers = rulesOf("Bash(tar *)", "Bash(bsdtar *)", "Bash(cpio *)", "Bash(unz
 	"Bash(rsync *)", "Bash(git clone *)", "Bash(git checkout *)", "Bash(git restore *)", "Bash(git clean *)", "Bash(git stash *)",
 	"Bash(git reset *)", "Bash(git switch *)", "Bash(git config *)", "Bash(git update-index *)", "Bash(git sparse-checkout *)", "Bash(git read-tree *)", "Bash(git rm *)", "Bash(git mv *)",
 	"Bash(git -C *)", "Bash(git apply *)", "Bash(git worktree add *)", "Bash(git init *)", "Bash(sort *-o*)", "Bash(nc *)", "Bash(ncat *)", "Bash(socat *)", "Bash(mount *)", "Bash(umount *)",
-	"Bash(fusermount *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)")
+	"Bash(fusermount *)", "Bash(yq *-i*)", "Bash(xxd -r *)", "Bash(rclone *)", "Bash(pax *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)")
+
+// placersReading are those that only read what they name.
+var placersReading = rulesOf("Bash(tar c*)", "Bash(tar -c*)", "Bash(tar --create *)", "Bash(tar t*)", "Bash(tar -t*)", "Bash(tar --list *)")
+
+// unpackers change any file below a directory that they name.
+var unpackers = rulesOf("Bash(unzip *)", "Bash(7z x*)", "Bash(7za x*)", "Bash(pax -*r*)", "Bash(stow *)", "Bash(git * clean*)", "Bash(git * checkout*)", "Bash(git * restore *)",
+	"Bash(git * reset *)", "Bash(git * stash*)", "Bash(git * switch *)")
+
+// relocated is a working tree of git that lies outside of where the line begins.
+var relocated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`GIT_WORK_TREE=["']?[~/$]`) })
+
+// changers change or move all that they name.
+var changers = rulesOf("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)", "Bash(mv *)", "Bash(chmod *)", "Bash(truncate *)")
 
 // mounters put a directory in the place of another.
 var mounters = rulesOf("Bash(mount *)", "Bash(umount *)", "Bash(fusermount *)", "Bash(bwrap *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)")
@@ -70,7 +101,13 @@ var mounters = rulesOf("Bash(mount *)", "Bash(umount *)", "Bash(fusermount *)", 
 // programs run text in another language.
 var programs = rulesOf("Bash(python* -c *)", "Bash(python* -)", "Bash(python* - *)", "Bash(ruby* -e *)", "Bash(node* -e *)", "Bash(node* -p *)",
 	"Bash(node* --eval *)", "Bash(bun* -e *)", "Bash(deno eval *)", "Bash(perl* -*e *)", "Bash(php* -r *)", "Bash(lua* -e *)", "Bash(Rscript -e *)",
-	"Bash(awk *>*)", "Bash(gawk *>*)", "Bash(mawk *>*)", "Bash(awk *system*)", "Bash(gawk *system*)", "Bash(gdb *)", "Bash(osascript *)", "Bash(pwsh *)")
+	"Bash(awk *>*)", "Bash(gawk *>*)", "Bash(mawk *>*)", "Bash(awk *system*)", "Bash(gawk *system*)", "Bash(tclsh*)", "Bash(deno run *-*)", "Bash(python* -i*)", "Bash(python*)", "Bash(node)", "Bash(ruby)", "Bash(perl)", "Bash(php)", "Bash(gdb *)", "Bash(osascript *)", "Bash(pwsh *)")
+
+// acting is what a text in another language says, squeezed, when it ends a process or
+// runs one of the changing subcommands.
+var acting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`kill|sigterm|sigstop|daemonstop|disable|uninstall|trust|breakerreset|\bremove|unlink|rmtree|rename`)
+})
 
 // startup are files that decide in which environment agents are started.
 var startup, _ = match.ParseTouches([]string{"~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_aliases", "~/.profile", "~/.zshrc", "~/.zshenv", "~/.zprofile",
@@ -84,6 +121,35 @@ var rerouting = sync.OnceValue(func() *regexp.Regexp {
 		`tenterhook|disableAllHooks|--bare|bypass-hook-trust|\b(claude|codex|gemini|copilot|qwen|opencode|cline)\s*(=|\(\s*\))|` +
 		`\bpi\s*(=\s*[^\s0-9]|\(\s*\))|(function|alias)\s+(claude|codex|gemini|copilot|qwen|opencode|cline|pi)\b`)
 })
+
+// scheduled are directories whose files have commands run, or programs started, where
+// no guard sees them.
+var scheduled, _ = match.ParseTouches([]string{"/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly", "/etc/crontab", "/var/spool/cron",
+	"~/.config/systemd/user", "/etc/systemd", "~/.config/autostart", "/etc/xdg/autostart", "~/Library/LaunchAgents", "/Library/LaunchAgents", "/Library/LaunchDaemons"}, match.TouchOptions{})
+
+// wrappers are where a program would be found in the place of an agent's own.
+var wrappers, _ = match.ParseTouches(clientsIn("~/bin", "~/.local/bin", "/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"), match.TouchOptions{})
+
+func clientsIn(dirs ...string) (list []string) {
+	for _, dir := range dirs {
+		for _, name := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "tenterhook", "tenterhook-bridge"} {
+			list = append(list, dir+"/"+name)
+		}
+	}
+	return list
+}
+
+// settingsOfAgents are files in which an agent's hooks are switched off, in any
+// project, and switching is a text that does.
+var (
+	settingsOfAgents, _ = match.ParseTouches([]string{"**/.claude/settings.json", "**/.claude/settings.local.json", "**/.codex/config.toml", "**/.gemini/settings.json",
+		"**/.gemini/extensions/extension-enablement.json", "**/.github/copilot/settings.json", "**/.github/copilot/settings.local.json", "**/.copilot/settings.json",
+		"**/.copilot/config.json", "**/.qwen/settings.json", "**/.pi/agent/settings.json", "/etc/codex", "/etc/gemini-cli", "/etc/qwen-code", "/etc/claude-code"}, match.TouchOptions{})
+	switching = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`disableAllHooks|allowManagedHooksOnly|strictPluginOnlyCustomization|hooksConfig|\bhooks\s*=\s*\{?\s*false|codex_hooks|features\.hooks|` +
+			`tenterhook|HTTPS?_PROXY|\[hooks|"admin"`)
+	})
+)
 
 // finders delete, or run a command for, what they find below a directory.
 var finders = rulesOf("Bash(find * -delete*)", "Bash(find * -exec*)", "Bash(find * -ok*)", "Bash(fd * -x*)", "Bash(fd * -X*)")
@@ -115,9 +181,20 @@ var killing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(pkill|killall5?|skill|pgrep|kill)\b([^|;&\n]*)`)
 })
 
+// killsFound is a command that ends processes which the line finds by the name of
+// tenterhook or of its socket, or the user's own service manager and sessions.
+var killsFound = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\\bkill\\b[^;&|\n]*(\\$\\(|`)[^)`\n]*(enterhoo|daemon\\.sock|daemon\\.lock)|" +
+		"\\b(ps|pgrep|pidof|ss|netstat|lsof|fuser|grep)\\b[^;&\n]*(enterhoo|daemon\\.sock|daemon\\.lock)[^;&\n]*\\|[^;&\n]*\\bkill\\b|" +
+		"\\bloginctl\\s+(terminate|kill)-")
+})
+
 // killsAll reports whether a line ends processes that tenterhook's are among: by a
 // pattern that its name or command line fits, or all there are.
 func killsAll(line string) bool {
+	if killsFound().MatchString(strings.NewReplacer("[", "", "]", "").Replace(line)) {
+		return true
+	}
 	for _, m := range killing().FindAllStringSubmatch(line, -1) {
 		words := strings.Fields(strings.NewReplacer(`"`, "", `'`, "", ")", " ", "`", " ").Replace(m[2]))
 		if m[1] == "pgrep" && !strings.Contains(line, "kill") {

@@ -141,7 +141,8 @@ type rules struct {
 	files    *match.Touches
 	above    directories // above them
 	around   directories // that they lie in
-	words    []string    // what names a protected file in any text
+	paths    []string    // the protected files, also as they lie below a home
+	words    []string    // the same, squeezed: what names one in any text
 	commands *match.Rules
 }
 
@@ -157,12 +158,15 @@ func newRules(dirs []Dirs, files, programs []string) *rules {
 	protected = slices.DeleteFunc(compact(protected), func(path string) bool { return path == "" })
 	r := &rules{commands: commandRules(programs)}
 	for _, path := range protected {
-		r.words = append(r.words, squeezed(path))
+		r.paths = append(r.paths, path)
 		for _, d := range dirs {
 			if rel, err := filepath.Rel(d.Home, path); err == nil && filepath.IsLocal(rel) {
-				r.words = append(r.words, squeezed(rel)) // below a home that the text computes
+				r.paths = append(r.paths, rel) // below a home that the text computes
 			}
 		}
+	}
+	for _, path := range r.paths {
+		r.words = append(r.words, squeezed(path))
 	}
 	patterns := append(slices.Clone(protected), ".tenterhook")
 	r.files, _ = match.ParseTouches(patterns, match.TouchOptions{})
@@ -223,9 +227,28 @@ func (r *rules) judge(c *match.Call) string {
 	if slices.Contains(writers, c.ToolName) {
 		return ""
 	}
-	if c.ToolName != "Bash" {
-		return r.named(c, `"`) // of tools that nobody knows, a text that begins with a file's name is one
+	if c.ToolName == "Bash" {
+		return r.judgeShell(c)
 	}
+	if why := r.named(c, `"`); why != "" { // of tools that nobody knows, a text that begins with a file's name is one
+		return why
+	}
+	for _, line := range shellLines(c.ToolInput) {
+		input, _ := json.Marshal(map[string]string{"command": line}) // a text always encodes
+		one := &match.Call{ToolName: "Bash", ToolInput: input, Cwd: c.Cwd, Workspace: c.Workspace, Home: c.Home}
+		why := r.changes(one)
+		if why == "" {
+			why = r.judgeShell(one)
+		}
+		if why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// judgeShell says what a shell line, and the scripts that it runs, would change.
+func (r *rules) judgeShell(c *match.Call) string {
 	if why := r.judgeLine(c, match.Suspected); why != "" {
 		return why
 	}
@@ -254,34 +277,16 @@ func (r *rules) changes(c *match.Call) string {
 	if d := startup.Match(c, match.Write); d.Certainty == match.Sure && rerouting().MatchString(texts(c.ToolInput)) {
 		return "this may have shells start agents where their hooks are not (" + d.By + ")"
 	}
+	if d := settingsOfAgents.Match(c, match.Write); d.Certainty == match.Sure && switching().MatchString(texts(c.ToolInput)) {
+		return "this may switch an agent's hooks off (" + d.By + ")"
+	}
+	if d := wrappers.Match(c, match.Write); d.Certainty == match.Sure {
+		return "this would put another program in the place of an agent or of tenterhook (" + d.By + ")"
+	}
+	if d := scheduled.Match(c, match.Write); d.Certainty == match.Sure {
+		return "this would have a command run where no guard sees it (" + d.By + ")"
+	}
 	return ""
-}
-
-// texts are the texts in a call's input, with a zero byte behind each. What stands for a
-// new line in the arguments of a program, as of printf, is one.
-func texts(input json.RawMessage) string {
-	var b strings.Builder
-	var add func(v any)
-	add = func(v any) {
-		switch v := v.(type) {
-		case string:
-			b.WriteString(strings.ReplaceAll(v, `\n`, "\n") + "\x00")
-		case []any:
-			for _, one := range v {
-				add(one)
-			}
-		case map[string]any:
-			for _, one := range v {
-				add(one)
-			}
-		}
-	}
-	var v any
-	if json.Unmarshal(input, &v) != nil {
-		return string(input)
-	}
-	add(v)
-	return b.String()
 }
 
 // judgeLine says what the commands of a shell line would change. A line that
@@ -294,11 +299,27 @@ func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 	if d := unhooked.Match(c); d.Certainty == match.Sure {
 		return "this would run an agent without its hooks (" + d.By + ")"
 	}
+	if d := clients.Match(c); d.Certainty == match.Sure && moved().MatchString(line) {
+		return "this would run an agent where its hooks are not (" + d.By + ")"
+	}
 	if d := elsewhere.MatchUnless(c, elsewhereReading); d.Certainty == match.Sure {
 		return "this would have a command run where no guard sees it (" + d.By + ")"
 	}
 	if killsAll(line) {
 		return "this would end tenterhook's daemon"
+	}
+	if sure(placers) && relocated().MatchString(line) {
+		return "this may change files of tenterhook or an agent's hooks, which lie below the working tree that it names"
+	}
+	if changers.Match(c).Certainty == match.Sure {
+		if path := r.globbed(line, c); path != "" {
+			return "this may change " + path + ", which one of its patterns matches"
+		}
+		if strings.Contains(line, "$(") || strings.Contains(line, "`") {
+			if why := r.named(c, ""); why != "" {
+				return why
+			}
+		}
 	}
 	if sure(removers) {
 		if by := r.above.named(c, match.Write); by != "" {
@@ -308,11 +329,16 @@ func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 	switch {
 	case sure(finders) && finds(line) && (r.touched(c) || r.above.named(c, match.Touch) != ""):
 		return "this would change what it finds, files of tenterhook or an agent's hooks among them"
-	case sure(placers) && (r.touched(c) || r.around.named(c, match.Touch) != ""):
+	case placers.MatchUnless(c, placersReading).Certainty == match.Sure && (r.touched(c) || r.around.named(c, match.Touch) != ""):
 		return "this may put another file in the place of one of tenterhook or an agent's hooks"
+	case sure(unpackers) && r.above.named(c, match.Touch) != "":
+		return "this may change files of tenterhook or an agent's hooks, which lie below a directory that it names"
 	case sure(mounters) && r.above.named(c, match.Touch) != "":
 		return "this would put another directory in the place of one that holds files of tenterhook or an agent's hooks"
 	case sure(programs):
+		if text := squeezed(line); strings.Contains(text, "tenterhook") && acting().MatchString(text) {
+			return "this may change what tenterhook does, or end it"
+		}
 		return r.named(c, "")
 	}
 	return ""
@@ -330,32 +356,4 @@ func lineOf(c *match.Call) string {
 		return string(c.ToolInput)
 	}
 	return in.Command
-}
-
-// named denies a call that may change a file, and names a protected one: text in
-// another language, say, that may put the name together from parts.
-func (r *rules) named(c *match.Call, before string) string {
-	text := squeezed(string(c.ToolInput))
-	for _, word := range r.words {
-		if before != "" && !filepath.IsAbs(word) {
-			word = "~/" + word
-		}
-		if before == "" && strings.Contains(text, word) || before != "" && mentions(c, before, word) {
-			return "this may change " + word
-		}
-	}
-	return ""
-}
-
-// squeezed is a text in lower case, without what joins parts of a name.
-func squeezed(text string) string {
-	return strings.ToLower(joints.Replace(text))
-}
-
-var joints = strings.NewReplacer(`\n`, "\n", `\"`, "", `"`, "", "'", "", "`", "", `\\`, "", " ", "", "+", "", ",", "", "(", "", ")", "")
-
-// mentions looks for a text in the input, as JSON writes it.
-func mentions(c *match.Call, before, text string) bool {
-	quoted, err := json.Marshal(text)
-	return err == nil && strings.Contains(strings.ToLower(string(c.ToolInput)), before+strings.ToLower(string(quoted[1:len(quoted)-1])))
 }

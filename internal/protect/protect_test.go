@@ -117,6 +117,46 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 			}
 		}
 	}
+	for _, input := range []map[string]any{
+		{"command": "cd ~/.config && rm -rf tenterhook"}, {"cmd": "tenterhook daemon stop"}, {"command": "rm", "args": []string{"-rf", dirs.Config}},
+		{"steps": []any{map[string]any{"script": "ls\npkill tenterhook"}}}, {"argv": []string{"sh", "-c", "tenterhook disable user/g"}},
+	} {
+		if got := ask("mcp__shell__run", input); got != hook.Deny {
+			t.Errorf("a tool that runs %v: %v, want deny", input, got)
+		}
+	}
+	for _, input := range []map[string]any{
+		{"command": "ls -la ~/.config && tenterhook list"}, {"query": "how does tenterhook disable work?"}, {"text": "run tenterhook daemon stop"}, {"args": []string{"a", "b"}},
+	} {
+		if got := ask("mcp__shell__run", input); got != hook.NoOpinion {
+			t.Errorf("a tool with %v: %v, want no objection", input, got)
+		}
+	}
+	for path, text := range map[string]string{
+		".claude/settings.local.json": `{"disableAllHooks": true}`, ".qwen/settings.json": `{"disableAllHooks": true}`, ".codex/config.toml": "[features]\nhooks = false\n",
+		".gemini/settings.json": `{"hooksConfig": {"enabled": false}}`, ".github/copilot/settings.json": `{"disableAllHooks": true}`,
+		".claude/settings.json": `{"env": {"HTTP_PROXY": "http://127.0.0.1:9"}}`,
+	} {
+		for tool, key := range map[string]string{"Write": "content", "Edit": "new_string"} {
+			if got := ask(tool, map[string]any{"file_path": home + "/code/" + path, key: text}); got != hook.Deny {
+				t.Errorf("%s of %s: %v, want deny", tool, path, got)
+			}
+		}
+		if got := ask("Write", map[string]any{"file_path": home + "/code/" + path, "content": `{"model": "x"}`}); got != hook.NoOpinion {
+			t.Errorf("a harmless %s: %v", path, got)
+		}
+		if got := ask("Write", map[string]any{"file_path": home + "/code/docs.md", "content": text}); got != hook.NoOpinion {
+			t.Errorf("a text about %s: %v", path, got)
+		}
+	}
+	for path, want := range map[string]hook.Verdict{
+		home + "/.local/bin/claude": hook.Deny, home + "/bin/tenterhook": hook.Deny, home + "/.local/bin/other": hook.NoOpinion,
+		home + "/.config/systemd/user/x.service": hook.Deny, "/etc/cron.d/x": hook.Deny, home + "/code/x.service": hook.NoOpinion,
+	} {
+		if got := ask("Write", map[string]any{"file_path": path, "content": "x"}); got != want {
+			t.Errorf("Write %s: %v, want %v", path, got, want)
+		}
+	}
 	if got := ask("Read", map[string]any{"file_path": settings}); got != hook.NoOpinion {
 		t.Errorf("Read: %v", got)
 	}
