@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"plugins":           {"hook", "dialect", "internal/environ", "internal/process", "internal/resolve", "internal/sandbox", "internal/stamp", "plugins/"},
 	"plugins/":          {"hook", "dialect", "internal/process", "plugins/"},
 	"registry": {"hook", "discovery", "manifest", "dialect", "trust", "eligibility", "breaker",
-		"handler/command", "handler/rule", "handler/webhook", "internal/contain", "internal/environ", "internal/fleetpolicy", "internal/match", "internal/pack", "internal/pause", "internal/resolve", "internal/schema", "internal/stamp"},
+		"handler/command", "handler/rule", "handler/webhook", "internal/contain", "internal/environ", "internal/fleetpolicy", "internal/jobs", "internal/match", "internal/pack", "internal/pause", "internal/resolve", "internal/schema", "internal/stamp"},
 	"bridge":             {"hook", "dialect", "bridge/closed", "internal/environ"},
 	"bridge/closed":      {},
 	"journal":            {"hook"},
@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/pack":      {},
 	"internal/pack/":     {"internal/pack"},
 	"fleet/internal/oci": {"fleet/internal/problem", "internal/pack", "hook", "manifest"},
-	"fleet/internal/cli": {"fleet/internal/agent", "fleet/internal/archive", "internal/fleetstate", "fleet/internal/hub", "fleet/internal/oci", "fleet/internal/problem", "fleet/internal/telemetry", "internal/pack", "internal/recording", "internal/version", "hook", "discovery", "journal", "registry"},
+	"fleet/internal/cli": {"fleet/internal/agent", "fleet/internal/archive", "internal/fleetstate", "fleet/internal/hub", "fleet/internal/oci", "fleet/internal/problem", "fleet/internal/telemetry", "fleet/internal/work", "internal/jobs", "internal/pack", "internal/recording", "internal/version", "hook", "discovery", "journal", "registry"},
 	"fleet/cmd/":         {"fleet/internal/cli"},
 	"internal/process":   {"internal/environ", "internal/sandbox"},
 	"internal/resolve":   {"hook", "internal/account", "internal/environ", "internal/sandbox"},
@@ -85,6 +85,8 @@ var mayImport = map[string][]string{
 	"fleet/internal/agent":     {"fleet/internal/hub", "fleet/internal/problem", "fleet/internal/ship", "internal/fleetstate", "journal"},
 	"internal/fleetstate":      {},
 	"fleet/internal/telemetry": {"hook", "journal"},
+	"fleet/internal/work":      {"fleet/internal/hub", "hook", "internal/jobs", "registry"},
+	"internal/jobs":            {"hook"},
 	"fleet/internal/manual":    {"internal/manual", "fleet/internal/cli"},
 
 	// the signed documents of a fleet

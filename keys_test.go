@@ -168,6 +168,7 @@ var keyEffects = map[string]keyEffect{
 			r := <-h.async
 			return strings.TrimSpace(fmt.Sprint(r.Rewake, " ", r.Message))
 		}},
+	"queue": {base: "async = true\ncommand = \"true\"", with: `queue = "q"`, look: statuses, off: "it async", on: "it failed invalid"}, // of a pack: see the tests of the fleet
 	"worker": {base: `command = '''n=0; while read -r line; do n=$((n+1)); printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"%s"}}\n' $n; done'''`,
 		with: `worker = true`, look: func(h *keyHost) string { contexts(h); return contexts(h) }, on: "2"},
 

@@ -27,9 +27,10 @@ type Hook struct {
 	OnFailure     FailurePolicy
 	Priority      int // higher runs and merges first within its scope
 	Rewrites      bool
-	Async         bool // runs in the background; its decision does not count
-	AsyncRewake   bool // as Async, and exit code 2 wakes the agent
-	Once          bool // leaves after its first success in a session
+	Async         bool   // runs in the background; its decision does not count
+	AsyncRewake   bool   // as Async, and exit code 2 wakes the agent
+	Queue         string // of the fleet's workers, one of which runs it in the background; "" = this machine does
+	Once          bool   // leaves after its first success in a session
 	StatusMessage string
 	Env           map[string]string
 	Requires      Requires
@@ -47,6 +48,13 @@ type Hook struct {
 	// Handler runs the hook. A loaded hook gets the one of its kind; an
 	// in-process hook brings its own.
 	Handler Handler
+}
+
+// ValidQueue reports whether a text can name a queue: it is a token of a subject, and
+// a file's name on every system.
+func ValidQueue(name string) bool {
+	const first = "abcdefghijklmnopqrstuvwxyz0123456789"
+	return name != "" && len(name) <= 63 && strings.Trim(name, first+"_-") == "" && strings.Contains(first, name[:1])
 }
 
 // Rules are permission rules as a file declares them. In JSON one rule is a

@@ -116,6 +116,7 @@ func (w *writer) command(h *hook.Hook) {
 	w.flag("worker", c.Worker)
 	w.flag("async", h.Async)
 	w.flag("async_rewake", h.AsyncRewake)
+	w.text("queue", h.Queue)
 }
 
 // params writes the keys of the hook's kind, in the order of the reference.

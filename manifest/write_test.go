@@ -41,6 +41,9 @@ func drawHook(t *rapid.T) *hook.Hook {
 			h.Sandbox = &hook.Sandbox{Mode: rapid.SampledFrom(hook.SandboxModes()[1:]).Draw(t, "mode"), AllowWrite: []string{"~/x", "${HOOK_DIR}/y"}, AllowNet: []string{"tcp:443"}, Memory: int64(rapid.IntRange(64, 4096).Draw(t, "memory")) << 20}
 		}
 		h.Async, h.AsyncRewake = rapid.Bool().Draw(t, "async"), rapid.Bool().Draw(t, "rewake")
+		if rapid.Bool().Draw(t, "queued") {
+			h.Queue, h.Async, h.Once, h.Command.Worker = "reviews-2", true, false, false
+		}
 		if rapid.Bool().Draw(t, "session") {
 			h.Source.Dir = ""
 		}

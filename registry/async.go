@@ -40,8 +40,10 @@ type pool struct {
 	queue   []job
 	dropped int
 	closed  bool
-	idle    chan struct{} // not nil: to be closed when nothing runs any more
+	idle    chan struct{}     // not nil: to be closed when nothing runs any more
+	handed  map[string]handed // what workers of the fleet run, by the job's ID
 	results chan AsyncResult
+	waiting sync.WaitGroup // who looks for results of handed
 }
 
 // job is a hook that runs in the background. Exactly one of its functions is
@@ -60,6 +62,9 @@ func newPool(r *Registry, most int) *pool {
 // runs once does not wait here for a run that may fail: its decision does not
 // count.
 func (p *pool) start(e *entry, c *hook.Call) hook.Result {
+	if e.hook.Queue != "" {
+		return p.hand(e, c)
+	}
 	job, drop := func(ctx context.Context) { p.deliver(e, c, p.r.attempt(ctx, e, c)) }, func() {}
 	if e.hook.Once {
 		claim, _ := p.r.once.claim(p.ctx, e.onceKey(c.Input.Common().SessionID), false)
@@ -242,8 +247,11 @@ func (p *pool) close(limit time.Duration) error {
 	}
 	p.cancel()
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
+	p.mu.Unlock()
+	p.waiting.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.results != nil {
 		close(p.results)
 	}

@@ -67,6 +67,7 @@ type definition struct {
 	Rewrites    bool                       `json:"rewrites,omitzero"`
 	Async       bool                       `json:"async,omitzero"`
 	AsyncRewake bool                       `json:"async_rewake,omitzero"`
+	Queue       text                       `json:"queue,omitzero"`
 	Once        bool                       `json:"once,omitzero"`
 	Protocol    text                       `json:"protocol,omitzero"`
 	Priority    int                        `json:"priority,omitzero"`
@@ -92,7 +93,7 @@ type breaker struct {
 func define(h *hook.Hook) (definition, error) {
 	d := definition{
 		Matcher: text(h.Matcher), Syntax: text(h.Syntax), If: h.If, Type: text(h.Kind),
-		Rewrites: h.Rewrites, Async: h.Async, AsyncRewake: h.AsyncRewake, Once: h.Once, Priority: h.Priority,
+		Rewrites: h.Rewrites, Async: h.Async, AsyncRewake: h.AsyncRewake, Queue: text(h.Queue), Once: h.Once, Priority: h.Priority,
 		Requires: requires{texts(h.Requires.Bins), texts(h.Requires.AnyBins), texts(h.Requires.Envs), texts(h.Requires.OS)},
 		Breaker:  breaker{Failures: h.Breaker.Failures}, Sandbox: h.Sandbox,
 	}

@@ -43,6 +43,7 @@ type listedHook struct {
 	Rewrites      bool                `json:"rewrites"`
 	Async         bool                `json:"async"`
 	AsyncRewake   bool                `json:"async_rewake"`
+	Queue         string              `json:"queue"` // of the fleet's workers that run it; "" = this machine does
 	Once          bool                `json:"once"`
 	Requires      map[string][]string `json:"requires"`
 	Limits        listedLimits        `json:"breaker_limits"`
@@ -120,7 +121,7 @@ func listed(l registry.Listed) listedHook {
 		TimeoutMS: l.Timeout.Milliseconds(), Priority: h.Priority, Breaker: l.Breaker.State.String(), Unbound: l.Unbound,
 		Description: h.Description, StatusMessage: h.StatusMessage, Params: slices.Sorted(maps.Keys(h.Params)),
 		Env: slices.Sorted(maps.Keys(h.Env)), Syntax: h.Syntax, Protocol: cmp.Or(h.Protocol, hook.ProtocolClaude),
-		Rewrites: h.Rewrites, Async: h.Async, AsyncRewake: h.AsyncRewake, Once: h.Once, Requires: requirements(h.Requires),
+		Rewrites: h.Rewrites, Async: h.Async, AsyncRewake: h.AsyncRewake, Queue: h.Queue, Once: h.Once, Requires: requirements(h.Requires),
 		Limits: listedLimits{h.Breaker.Failures, h.Breaker.Cooldown.Milliseconds()}, Sandbox: sandboxOf(h.Sandbox),
 	}
 	if c := h.Command; c != nil {

@@ -169,6 +169,7 @@ func (t *Table) Sandbox() *hook.Sandbox {
 func (t *Table) Command(h *hook.Hook, key string, takes func(key string) bool) {
 	h.Command = &hook.Command{}
 	t.Fields(h, takes)
+	t.queue(h)
 	c := h.Command
 	if n := t.Get(key); n != nil {
 		switch v := n.Value.(type) {
@@ -189,6 +190,19 @@ func (t *Table) Command(h *hook.Hook, key string, takes func(key string) bool) {
 		h.Command = nil
 	} else if c.Shell != "" && c.Args != nil {
 		t.Warn("no_effect", "shell", "a command with args runs without a shell", "")
+	}
+}
+
+// queue judges the queue of a hook, which is for hooks of the background.
+func (t *Table) queue(h *hook.Hook) {
+	switch {
+	case h.Queue == "":
+	case !hook.ValidQueue(h.Queue):
+		t.Fail("unknown_value", "queue", phrase.Quote(h.Queue)+" cannot be the name of a queue", "use up to 63 of a-z, 0-9, '-' and '_'")
+	case !h.Async && !h.AsyncRewake:
+		t.Fail("queue_waits", "queue", "a hook that others run elsewhere cannot be waited for", "add async = true")
+	case h.Once || h.Command.Worker:
+		t.Fail("queue_alone", "queue", "once and worker are of this machine, and a queue is of others", "leave once and worker out, or queue")
 	}
 }
 

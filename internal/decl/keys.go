@@ -119,6 +119,7 @@ var keys = []Key{
 	{Name: "cwd", Kinds: command, Takes: Choice, Words: cwds, Default: "`hook`", Doc: "where the command starts: in the hook's folder, or in the session's directory, without HOOK_DIR"},
 	{Name: "async", Kinds: command, Takes: Flag, Default: "false", Doc: "run in the background; its decision does not count", field: func(h *hook.Hook) any { return &h.Async }},
 	{Name: "async_rewake", Kinds: command, Takes: Flag, Default: "false", Doc: "the same, and exit code 2 wakes the agent", field: func(h *hook.Hook) any { return &h.AsyncRewake }},
+	{Name: "queue", Kinds: command, Takes: Text, Value: "a name", Doc: "with `async`: a worker of the fleet runs it, see [fleet](fleet.md#workers); for hooks of packs", field: func(h *hook.Hook) any { return &h.Queue }},
 	{Name: "worker", Kinds: command, Takes: Flag, Default: "false", Doc: "the command stays, and answers an event in a line, see [handlers](handlers.md)", field: ofCommand(func(c *hook.Command) any { return &c.Worker })},
 	{Name: "url", Kinds: http, Takes: Text, Must: true, Default: "required", Doc: "what the event is posted to"},
 	{Name: "headers", Kinds: http, Takes: Named, Doc: "headers of the request; `${NAME}` is replaced, where it is allowed"},

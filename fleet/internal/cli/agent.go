@@ -12,15 +12,17 @@ import (
 
 	"github.com/tenterhook/tenterhook/fleet/internal/agent"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/jobs"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/journal"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
 func (a *app) agentCommand() *cobra.Command {
+	var endpoint string
 	cmd := &cobra.Command{
 		Use:   "agent",
-		Short: "Ship this machine's journal to the hub, until it is stopped",
+		Short: "Ship this machine's journal to the hub, and carry its jobs, until it is stopped",
 		Long: "Runs beside the hooks of this machine, as a service. No decision waits for it: while it does not run,\n" +
 			"or the hub cannot be reached, records wait in the journal.",
 		Example: "  tenterhook fleet agent\n  tenterhook fleet agent unit > ~/.config/systemd/user/tenterhook-fleet-agent.service",
@@ -38,16 +40,31 @@ func (a *app) agentCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return agent.Run(cmd.Context(), agent.Options{StateDir: state, JournalDir: recording.Dir(state), Connection: c, Journal: o, Parts: parts(),
+			parts, err := a.parts(cmd.Context(), state, endpoint)
+			if err != nil {
+				return err
+			}
+			return agent.Run(cmd.Context(), agent.Options{StateDir: state, JournalDir: recording.Dir(state), Connection: c, Journal: o, Parts: parts,
 				Logger: slog.New(slog.NewTextHandler(a.err, nil))})
 		},
 	}
+	cmd.Flags().StringVar(&endpoint, "otel", "", "send spans and metrics to the collector at this `URL` as well, see 'tenterhook fleet otel'")
 	cmd.AddCommand(a.unitCommand("agent", "The agent of this machine in its fleet"))
 	return cmd
 }
 
-// parts are what an agent does beside shipping.
-func parts() []agent.Part { return nil }
+// parts are what an agent does beside shipping. endpoint is a collector; "" = none.
+func (a *app) parts(ctx context.Context, state, endpoint string) ([]agent.Part, error) {
+	list := []agent.Part{&jobsPart{a, jobs.In(state)}}
+	if endpoint == "" {
+		return list, nil
+	}
+	sender, err := newSender(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, &otelPart{app: a, sender: sender, endpoint: endpoint}), nil
+}
 
 // journalOptions are those that the settings of this machine describe.
 func journalOptions(ctx context.Context, state string) (journal.Options, error) {

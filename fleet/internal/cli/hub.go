@@ -15,6 +15,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/archive"
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
+	"github.com/tenterhook/tenterhook/fleet/internal/work"
 )
 
 const roleHelp = "machine: ships its audit, reads the policy. worker: takes jobs. publisher: writes the policy. admin: everything"
@@ -23,6 +24,7 @@ func (a *app) hubCommand() *cobra.Command {
 	var dir string
 	var o hub.Options
 	var archiving bool
+	var silence time.Duration
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Run the hub of a fleet, until it is stopped",
@@ -46,6 +48,9 @@ func (a *app) hubCommand() *cobra.Command {
 				return err
 			}
 			defer s.Stop()
+			if err := keepQueues(cmd.Context(), s, silence, o.Logger); err != nil {
+				return err
+			}
 			ended := make(chan error, 1)
 			ctx, cancel := context.WithCancel(cmd.Context())
 			if archiving {
@@ -76,6 +81,7 @@ func (a *app) hubCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Enroll, "enroll-listen", "127.0.0.1:4223", "`HOST:PORT` for machines that enroll")
 	cmd.Flags().StringArrayVar(&o.Hosts, "host", nil, "`NAME` or address by which machines reach the hub; the first is in the URLs (default: those of the last run)")
 	cmd.Flags().BoolVar(&archiving, "archive", true, "archive what machines ship, in this folder")
+	cmd.Flags().DurationVar(&silence, "job-wait", work.DefaultSilence, "how long a worker may be silent before its job is given to another")
 	cmd.Flags().Int64Var(&o.Limits.AuditBytes, "audit-bytes", 8<<30, "how many `BYTES` of audit wait for the archive before machines keep theirs")
 	cmd.AddCommand(a.tokenCommand(&dir), a.issuedCommand(&dir), a.revokeCommand(&dir), a.credentialCommand(&dir), a.unitCommand("hub", "The hub of a fleet"))
 	return cmd

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/fleet/internal/agent"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/fleet/internal/telemetry"
 	"github.com/tenterhook/tenterhook/internal/recording"
@@ -47,9 +49,9 @@ func (a *app) otelCommand() *cobra.Command {
 }
 
 func (a *app) otel(ctx context.Context, endpoint string, once bool, every time.Duration) error {
-	sender, err := telemetry.New(ctx, endpoint, version.This().Version)
+	sender, err := newSender(ctx, endpoint)
 	if err != nil {
-		return &problem.Error{Code: "bad_endpoint", Message: err.Error(), Hint: "name a collector with --endpoint http://HOST:4318"}
+		return err
 	}
 	defer sender.Close()
 	use, err := a.journal(ctx)
@@ -57,13 +59,7 @@ func (a *app) otel(ctx context.Context, endpoint string, once bool, every time.D
 		return err
 	}
 	if !once {
-		sender.Forward(ctx, every, use, func(err error) {
-			if err == nil {
-				fmt.Fprintln(a.err, "tenterhook: spans and metrics are sent again")
-				return
-			}
-			a.complain(otelError(endpoint, err))
-		})
+		sender.Forward(ctx, every, use, a.toldOfOtel(endpoint))
 		return nil
 	}
 	var sent int
@@ -83,6 +79,61 @@ func (a *app) otel(ctx context.Context, endpoint string, once bool, every time.D
 		fmt.Fprintf(a.out, "%s had left the journal before they were sent: see keep and max_size under [journal]\n", plural(int(missed), "event"))
 	}
 	return nil
+}
+
+func newSender(ctx context.Context, endpoint string) (*telemetry.Sender, error) {
+	sender, err := telemetry.New(ctx, endpoint, version.This().Version)
+	if err != nil {
+		return nil, problem.New("bad_endpoint", err.Error(), "name a collector, as http://HOST:4318", err)
+	}
+	return sender, nil
+}
+
+// toldOfOtel says on standard error what goes wrong, and when it works again.
+func (a *app) toldOfOtel(endpoint string) func(error) {
+	return func(err error) {
+		if err == nil {
+			fmt.Fprintln(a.err, "tenterhook: spans and metrics are sent again")
+			return
+		}
+		fmt.Fprintln(a.err, "tenterhook: "+printable(otelError(endpoint, err).Error()))
+	}
+}
+
+// otelPart sends spans and metrics as a part of the agent.
+type otelPart struct {
+	app      *app
+	sender   *telemetry.Sender
+	endpoint string
+	failed   atomic.Pointer[string] // why sending fails; nil = it does not
+}
+
+func (*otelPart) Name() string { return "otel" }
+
+func (p *otelPart) Run(ctx context.Context, l *agent.Link) {
+	defer p.sender.Close()
+	use, err := p.app.journal(ctx)
+	if err != nil {
+		l.Log.Error("spans and metrics are not sent", "err", err)
+		return
+	}
+	p.sender.Forward(ctx, 5*time.Second, use, func(err error) {
+		p.failed.Store(nil)
+		if err != nil {
+			why := err.Error()
+			p.failed.Store(&why)
+		}
+		p.app.toldOfOtel(p.endpoint)(err)
+	})
+}
+
+// State says where spans go, and why they do not.
+func (p *otelPart) State() any {
+	state := map[string]string{"endpoint": p.endpoint}
+	if why := p.failed.Load(); why != nil {
+		state["error"] = *why
+	}
+	return state
 }
 
 // otelError gives an error of sending a remedy.

@@ -12,11 +12,15 @@ import (
 const (
 	AuditStream    = "AUDIT"    // audit.MACHINE.JOURNAL: what happened, until it is archived
 	JobStream      = "JOBS"     // jobs.MACHINE.QUEUE.…: work, until it is done
-	DeadStream     = "DEAD"     // dead.>: jobs that nobody could do
+	DeadStream     = "DEAD"     // dead.MACHINE.QUEUE: jobs that nobody could do, and what the server says of them
 	PolicyBucket   = "policy"   // signed documents
 	ResultBucket   = "results"  // MACHINE.…: what became of jobs; published as results.MACHINE.… as well
 	MachinesBucket = "machines" // MACHINE: what it says of itself
 )
+
+// Undelivered is where the server says that a job was given to workers as often as it
+// may be. A stream keeps it, so that none gets lost.
+const Undelivered = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + JobStream + ".>"
 
 // Limits bound what a hub keeps. The zero value is 8 GiB of audit and 2 GiB of jobs,
 // in one copy.
@@ -40,7 +44,7 @@ func Declare(ctx context.Context, js jetstream.JetStream, l Limits) error {
 		{Name: AuditStream, Subjects: []string{"audit.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: l.AuditBytes,
 			DenyDelete: true, DenyPurge: true, Compression: jetstream.S2Compression},
 		{Name: JobStream, Subjects: []string{"jobs.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: l.JobBytes, Duplicates: time.Hour},
-		{Name: DeadStream, Subjects: []string{"dead.>"}, MaxAge: 90 * 24 * time.Hour, MaxBytes: l.JobBytes},
+		{Name: DeadStream, Subjects: []string{"dead.>", Undelivered}, MaxAge: 90 * 24 * time.Hour, MaxBytes: l.JobBytes},
 	} {
 		c.Replicas = l.Replicas
 		if _, err := js.CreateOrUpdateStream(ctx, c); err != nil {
