@@ -141,6 +141,50 @@ func TestReloadForgetsNeitherOnceNorBreakers(t *testing.T) {
 	}
 }
 
+// What runs once is known by its hook: the host's own keeps its run, and a file's
+// hook that was edited gets another.
+func TestReloadGivesAnotherRunToTheHooksThatChangedAlone(t *testing.T) {
+	opts := machine(t, "")
+	file := filepath.Join(opts.UserDir, "hooks", "a", "HOOK.md")
+	write(t, file, "+++\nevent = \"PreToolUse\"\nonce = true\ncommand = \"true\"\n+++\n")
+	reg := open(t, opts)
+	on(t, reg, "own", func(context.Context, hook.PreToolUse) (*hook.Output, error) { return nil, nil }, once)
+	if got := dispatch(t, reg, bash("ls")); len(got.Results) != 2 {
+		t.Fatal(ids(got))
+	}
+	write(t, filepath.Join(opts.UserDir, "hooks", "c", "HOOK.md"), fmt.Sprintf(says, "c"))
+	reload(t, reg)
+	if diff := cmp.Diff([]string{"user/c blocked"}, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Errorf("another hook came: -want +got:\n%s", diff)
+	}
+	write(t, file, "+++\nevent = \"PreToolUse\"\nonce = true\ncommand = \"exit 0\"\n+++\n")
+	reload(t, reg)
+	if diff := cmp.Diff([]string{"user/a success", "user/c blocked"}, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Errorf("one was edited: -want +got:\n%s", diff)
+	}
+}
+
+func TestReloadForgetsTheBreakersOfAllHooksThatChanged(t *testing.T) {
+	opts := machine(t, "")
+	declare := func(name, command string) {
+		write(t, filepath.Join(opts.UserDir, "hooks", name, "HOOK.md"), "+++\nevent = \"PreToolUse\"\ncommand = \""+command+"\"\n[breaker]\nfailures = 1\n+++\n")
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		declare(name, "exit 3")
+	}
+	reg := open(t, opts)
+	dispatch(t, reg, bash("ls"))
+	if diff := cmp.Diff([]string{"user/a failed breaker_open", "user/b failed breaker_open", "user/c failed breaker_open"}, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Fatalf("-want +got:\n%s", diff)
+	}
+	declare("a", "true")
+	declare("c", "exit 0")
+	reload(t, reg)
+	if diff := cmp.Diff([]string{"user/a success", "user/b failed breaker_open", "user/c success"}, ids(dispatch(t, reg, bash("ls")))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestReloadOfAClosedRegistryFails(t *testing.T) {
 	reg := open(t, only())
 	if err := reg.Close(); err != nil {
