@@ -239,7 +239,7 @@ func (r *reply) settleStop() {
 	case hook.BlockAction:
 		if what := r.stopAbility(); !r.agent.enforces(what) {
 			r.stop = false
-			r.lose("continue: false", "deny", cmp.Or(r.agent.Can(what).Note, "the agent goes on with its next step"))
+			r.lose("continue: false", "deny", cmp.Or(r.agent.Can(what).Note, "the agent continues with its next step"))
 		}
 	case hook.BlockStop: // it stops, as it wants to
 	default:

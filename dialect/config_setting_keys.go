@@ -64,7 +64,7 @@ func settings() []Setting {
 		row("hooks", decl.Object, "all scopes, joined", "by event: handlers as Claude Code or caliban write them, or flat with the keys of HOOK.md", nil),
 		every(flag("disable_all_hooks", byReach, "in-process hooks still run", func(s *Settings) **bool { return &s.DisableAllHooks })),
 		every(flag("allow_managed_hooks_only", byManaged, "no other hooks run", func(s *Settings) **bool { return &s.AllowManagedHooksOnly })),
-		every(flag("allow_no_hooks", byManaged, "`--no-hooks` switches managed hooks off as well", func(s *Settings) **bool { return &s.AllowNoHooks })),
+		every(flag("allow_no_hooks", byManaged, "`--no-hooks` switches managed hooks off too", func(s *Settings) **bool { return &s.AllowNoHooks })),
 		list("disabled", byReach, "IDs of hooks", func(s *Settings) *[]string { return &s.Disabled }),
 		policy,
 		every(list("allowed_http_hook_urls", byJoined, "what http hooks may call; nothing by default", func(s *Settings) *[]string { return &s.AllowedHTTPHookURLs })),

@@ -184,7 +184,7 @@ func TestEventsAreAnsweredAsTheClientWasSeenToTakeThem(t *testing.T) {
 				t.Errorf("verdict %v, the client was seen to block", o.Verdict)
 			}
 			if seen.Ended == "stop_hook_prevented" && !o.Stop {
-				t.Error("the agent goes on, the client was seen to stop")
+				t.Error("the agent continues, the client was seen to stop")
 			}
 			if o.Verdict == hook.Allow && !(c.Hook.Event == hook.EventPermissionRequest && seen.ToolRan) {
 				t.Error("allowed, the client was not seen to")

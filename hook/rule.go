@@ -34,7 +34,7 @@ type RuleParams struct {
 	Reads       []string          // the same, as paths whose content the call may read
 	Writes      []string          // the same, as paths that the call may change
 	Network     *bool             // whether the call speaks to the network; nil = not asked
-	Destructive *bool             // whether the call would lose what nobody can restore; nil = not asked
+	Destructive *bool             // whether the call would lose data that cannot be restored; nil = not asked
 	Decision    Decision          // required
 	Reason      string            // for deny, ask and warn required
 	Text        string            // for context required

@@ -33,7 +33,7 @@ const (
 	triedRule      = "a rule denies"
 	triedCrash     = "a hook that crashes: on_failure block and continue"
 	triedTimeout   = "a hook that times out: on_failure block and continue"
-	triedProject   = "a project's guard that nobody approved denies"
+	triedProject   = "a project's unapproved guard denies"
 	triedFiles     = "tools that write files, by their canonical names"
 	triedMCP       = "an MCP tool, by its canonical name"
 	triedBounded   = "a hook that always keeps it working is bounded"

@@ -142,11 +142,11 @@ var keys = []Key{
 	{Name: "reads", Kinds: rule, Takes: Globs, Doc: "the call may read one of these paths"},
 	{Name: "writes", Kinds: rule, Takes: Globs, Doc: "the call may change one of these paths"},
 	{Name: "network", Kinds: rule, Takes: Flag, Default: "not asked", Doc: "whether the call speaks to the network"},
-	{Name: "destructive", Kinds: rule, Takes: Flag, Default: "not asked", Doc: "whether the call would lose what nobody can restore"},
+	{Name: "destructive", Kinds: rule, Takes: Flag, Default: "not asked", Doc: "whether the call would lose data that cannot be restored"},
 	{Name: "decision", Kinds: rule, Takes: Choice, Words: strs(hook.Decisions()), Default: "required", Doc: "what the rule decides where its conditions hold"},
 	{Name: "reason", Kinds: rule, Takes: Text, Default: "required for deny, ask and warn", Doc: "what the model, or a person, reads"},
 	{Name: "text", Kinds: rule, Takes: Text, Default: "required for context", Doc: "what is added to the context"},
-	{Name: "set", Kinds: rule, Takes: Named, Value: "CEL expressions by key", Default: "required for rewrite", Doc: "what becomes of the keys of the tool's input"},
+	{Name: "set", Kinds: rule, Takes: Named, Value: "CEL expressions by key", Default: "required for rewrite", Doc: "new values for keys of the tool's input"},
 	{Name: "suppress_prompt", Kinds: rule, Takes: Flag, Default: "false", Doc: "of deny on UserPromptSubmit: the host does not keep the prompt"},
 }
 

@@ -40,7 +40,7 @@ var (
 	systemParts = wordSet("usr boot etc system library bin sbin lib lib64 var srv mnt media volumes")
 	// dataDirs hold what services keep, each in a directory of its own.
 	dataDirs = wordSet("var/lib var/www var/spool lib/modules usr/lib")
-	// ownDirs below a home hold what nobody can restore from a repository.
+	// ownDirs below a home hold data that no repository restores.
 	ownDirs = wordSet(".aws .config .gnupg .kube .local .ssh desktop documents downloads library pictures music movies videos .password-store")
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Destructive reports whether the call would lose what nobody can restore: a
+// Destructive reports whether the call would lose data that cannot be restored: a
 // system, a home directory, the workspace, a disk, a protected branch, a
 // database. Sure is what is never meant; Suspected is what only a person can
 // judge: `rm -rf "$DIR"/*`, git reset --hard, such a command as text in
