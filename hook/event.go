@@ -6,52 +6,15 @@ import "time"
 // know is carried under its own name.
 type Event string
 
-// The events that hosts fire. See [Events] for what each takes and means.
-const (
-	EventSessionStart        Event = "SessionStart"
-	EventSetup               Event = "Setup"
-	EventInstructionsLoaded  Event = "InstructionsLoaded"
-	EventUserPromptSubmit    Event = "UserPromptSubmit"
-	EventUserPromptExpansion Event = "UserPromptExpansion"
-	EventMessageDisplay      Event = "MessageDisplay"
-	EventPreToolUse          Event = "PreToolUse"
-	EventPermissionRequest   Event = "PermissionRequest"
-	EventPermissionDenied    Event = "PermissionDenied"
-	EventPostToolUse         Event = "PostToolUse"
-	EventPostToolUseFailure  Event = "PostToolUseFailure"
-	EventPostToolBatch       Event = "PostToolBatch"
-	EventNotification        Event = "Notification"
-	EventSubagentStart       Event = "SubagentStart"
-	EventSubagentStop        Event = "SubagentStop"
-	EventTaskCreated         Event = "TaskCreated"
-	EventTaskCompleted       Event = "TaskCompleted"
-	EventStop                Event = "Stop"
-	EventStopFailure         Event = "StopFailure"
-	EventTeammateIdle        Event = "TeammateIdle"
-	EventConfigChange        Event = "ConfigChange"
-	EventCwdChanged          Event = "CwdChanged"
-	EventDirectoryAdded      Event = "DirectoryAdded"
-	EventFileChanged         Event = "FileChanged"
-	EventWorktreeCreate      Event = "WorktreeCreate"
-	EventWorktreeRemove      Event = "WorktreeRemove"
-	EventPreCompact          Event = "PreCompact"
-	EventPostCompact         Event = "PostCompact"
-	EventPreModelSwitch      Event = "PreModelSwitch"
-	EventPostModelSwitch     Event = "PostModelSwitch"
-	EventElicitation         Event = "Elicitation"
-	EventElicitationResult   Event = "ElicitationResult"
-	EventSessionEnd          Event = "SessionEnd"
-	EventStatusLine          Event = "StatusLine"
-	EventFileSuggestion      Event = "FileSuggestion"
-)
-
 // EventInfo is one row of the event table: all that the pipeline knows of an
 // event.
 type EventInfo struct {
 	Event Event
 	Doc   string // when it fires, one line
 
+	Input         Input  // the empty input of the event, a struct
 	MatcherField  string // the input key that a matcher tests; "" = matchers are ignored
+	MatcherBase   bool   // of a path, its last part
 	NarrowMatcher bool   // only letters, digits, _ and | make an exact matcher
 	TakesIf       bool   // an `if` rule is tested; elsewhere a hook with one never runs
 

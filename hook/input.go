@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Input is what a host tells of an event: one of the structs of this package,
@@ -16,7 +18,7 @@ type Input interface {
 	// Common returns the fields that every input has.
 	Common() Base
 
-	subject() string // the value that a matcher tests
+	sealed()
 }
 
 // Base holds the fields that every input has. What a host does not know it
@@ -42,12 +44,29 @@ type Effort struct {
 	Level string `json:"level"`
 }
 
+func (Base) sealed() {}
+
 // Common returns b.
 func (b Base) Common() Base { return b }
 
 // Subject returns the value that a matcher tests: the tool's name, the
 // session's source, … and "" on an event whose matcher is ignored.
-func Subject(in Input) string { return in.subject() }
+func Subject(in Input) string {
+	info := Info(in.Event())
+	body := reflect.Indirect(reflect.ValueOf(in))
+	if info.MatcherField == "" || body.Type() != reflect.TypeOf(info.Input) {
+		return ""
+	}
+	field, ok := fieldOf(body, info.MatcherField)
+	if !ok { // it is a common one
+		base := in.Common()
+		field, _ = fieldOf(reflect.ValueOf(&base).Elem(), info.MatcherField)
+	}
+	if info.MatcherBase {
+		return path.Base(strings.ReplaceAll(field.String(), `\`, "/"))
+	}
+	return field.String()
+}
 
 // Encode writes an input as the JSON object that hooks read, on one line, with
 // base in the place of the input's own common fields. It fails if a raw value in
@@ -115,69 +134,21 @@ func DecodeInput(data []byte) (Input, error) {
 	if !found {
 		return nil, fmt.Errorf("no hook_event_name: the input must name its event")
 	}
-	if decode, ok := decoders[ev]; ok {
-		return decode(members)
+	body := reflect.New(reflect.TypeOf(Blank(ev))).Elem()
+	body.Set(reflect.ValueOf(Blank(ev)))
+	if err := decodeInto(members, body.FieldByName("Base").Addr().Interface().(*Base), body); err != nil {
+		return nil, err
 	}
-	in := Custom{Name: ev}
-	err = decodeInto(members, &in.Base, reflect.ValueOf(&in).Elem())
-	return in, err
-}
-
-var decoders = map[Event]func([]Member) (Input, error){
-	EventSessionStart:        decodeAs[SessionStart],
-	EventSetup:               decodeAs[Setup],
-	EventInstructionsLoaded:  decodeAs[InstructionsLoaded],
-	EventUserPromptSubmit:    decodeAs[UserPromptSubmit],
-	EventUserPromptExpansion: decodeAs[UserPromptExpansion],
-	EventMessageDisplay:      decodeAs[MessageDisplay],
-	EventPreToolUse:          decodeAs[PreToolUse],
-	EventPermissionRequest:   decodeAs[PermissionRequest],
-	EventPermissionDenied:    decodeAs[PermissionDenied],
-	EventPostToolUse:         decodeAs[PostToolUse],
-	EventPostToolUseFailure:  decodeAs[PostToolUseFailure],
-	EventPostToolBatch:       decodeAs[PostToolBatch],
-	EventNotification:        decodeAs[Notification],
-	EventSubagentStart:       decodeAs[SubagentStart],
-	EventSubagentStop:        decodeAs[SubagentStop],
-	EventTaskCreated:         decodeAs[TaskCreated],
-	EventTaskCompleted:       decodeAs[TaskCompleted],
-	EventStop:                decodeAs[Stop],
-	EventStopFailure:         decodeAs[StopFailure],
-	EventTeammateIdle:        decodeAs[TeammateIdle],
-	EventConfigChange:        decodeAs[ConfigChange],
-	EventCwdChanged:          decodeAs[CwdChanged],
-	EventDirectoryAdded:      decodeAs[DirectoryAdded],
-	EventFileChanged:         decodeAs[FileChanged],
-	EventWorktreeCreate:      decodeAs[WorktreeCreate],
-	EventWorktreeRemove:      decodeAs[WorktreeRemove],
-	EventPreCompact:          decodeAs[PreCompact],
-	EventPostCompact:         decodeAs[PostCompact],
-	EventPreModelSwitch:      decodeAs[PreModelSwitch],
-	EventPostModelSwitch:     decodeAs[PostModelSwitch],
-	EventElicitation:         decodeAs[Elicitation],
-	EventElicitationResult:   decodeAs[ElicitationResult],
-	EventSessionEnd:          decodeAs[SessionEnd],
-	EventStatusLine:          decodeAs[StatusLine],
-	EventFileSuggestion:      decodeAs[FileSuggestion],
+	return body.Interface().(Input), nil
 }
 
 // Blank returns the empty input of an event, a struct; that of an event that the
 // table does not know is a [Custom].
 func Blank(ev Event) Input {
-	if decode, ok := decoders[ev]; ok {
-		in, _ := decode(nil) // without members there is nothing to fail
-		return in
+	if info, ok := Lookup(ev); ok {
+		return info.Input
 	}
 	return Custom{Name: ev}
-}
-
-func decodeAs[T any](members []Member) (Input, error) {
-	var in T
-	v := reflect.ValueOf(&in).Elem()
-	if err := decodeInto(members, v.FieldByName("Base").Addr().Interface().(*Base), v); err != nil {
-		return nil, err
-	}
-	return any(in).(Input), nil
 }
 
 func decodeInto(members []Member, base *Base, body reflect.Value) error {

@@ -13,11 +13,17 @@ type SessionStart struct {
 	SessionTitle string `json:"session_title,omitempty"`
 }
 
+// Event names the event.
+func (SessionStart) Event() Event { return EventSessionStart }
+
 // Setup is fired when the host prepares or maintains a workspace.
 type Setup struct {
 	Base    `json:"-"`
 	Trigger string `json:"trigger"` // init, maintenance
 }
+
+// Event names the event.
+func (Setup) Event() Event { return EventSetup }
 
 // InstructionsLoaded is fired when an instructions file was read.
 type InstructionsLoaded struct {
@@ -30,12 +36,18 @@ type InstructionsLoaded struct {
 	ParentFilePath  string   `json:"parent_file_path,omitempty"`
 }
 
+// Event names the event.
+func (InstructionsLoaded) Event() Event { return EventInstructionsLoaded }
+
 // UserPromptSubmit is fired when a person sent a prompt.
 type UserPromptSubmit struct {
 	Base         `json:"-"`
 	Prompt       string `json:"prompt"`
 	SessionTitle string `json:"session_title,omitempty"`
 }
+
+// Event names the event.
+func (UserPromptSubmit) Event() Event { return EventUserPromptSubmit }
 
 // UserPromptExpansion is fired when a command expands into a prompt.
 type UserPromptExpansion struct {
@@ -47,6 +59,9 @@ type UserPromptExpansion struct {
 	Prompt        string `json:"prompt"`
 }
 
+// Event names the event.
+func (UserPromptExpansion) Event() Event { return EventUserPromptExpansion }
+
 // MessageDisplay is fired for each part of a message before it is shown.
 type MessageDisplay struct {
 	Base      `json:"-"`
@@ -56,6 +71,9 @@ type MessageDisplay struct {
 	Final     bool   `json:"final"`
 	Delta     string `json:"delta"`
 }
+
+// Event names the event.
+func (MessageDisplay) Event() Event { return EventMessageDisplay }
 
 // MCPServer says which server a tool comes from.
 type MCPServer struct {
@@ -76,6 +94,9 @@ type PreToolUse struct {
 	ToolSchema json.RawMessage `json:"-"`
 }
 
+// Event names the event.
+func (PreToolUse) Event() Event { return EventPreToolUse }
+
 // PermissionRequest is fired before a person is asked for a permission.
 type PermissionRequest struct {
 	Base                  `json:"-"`
@@ -85,6 +106,9 @@ type PermissionRequest struct {
 	MCPServer             *MCPServer      `json:"mcp_server,omitempty"`
 }
 
+// Event names the event.
+func (PermissionRequest) Event() Event { return EventPermissionRequest }
+
 // PermissionDenied is fired when a tool call was denied.
 type PermissionDenied struct {
 	Base      `json:"-"`
@@ -93,6 +117,9 @@ type PermissionDenied struct {
 	ToolUseID string          `json:"tool_use_id"`
 	Reason    string          `json:"reason"`
 }
+
+// Event names the event.
+func (PermissionDenied) Event() Event { return EventPermissionDenied }
 
 // PostToolUse is fired after a tool has run.
 type PostToolUse struct {
@@ -105,6 +132,9 @@ type PostToolUse struct {
 	MCPServer    *MCPServer      `json:"mcp_server,omitempty"`
 }
 
+// Event names the event.
+func (PostToolUse) Event() Event { return EventPostToolUse }
+
 // PostToolUseFailure is fired after a tool has failed.
 type PostToolUseFailure struct {
 	Base        `json:"-"`
@@ -116,11 +146,17 @@ type PostToolUseFailure struct {
 	DurationMS  float64         `json:"duration_ms,omitempty"`
 }
 
+// Event names the event.
+func (PostToolUseFailure) Event() Event { return EventPostToolUseFailure }
+
 // PostToolBatch is fired when all tools of a turn have run.
 type PostToolBatch struct {
 	Base      `json:"-"`
 	ToolCalls []ToolCall `json:"tool_calls"`
 }
+
+// Event names the event.
+func (PostToolBatch) Event() Event { return EventPostToolBatch }
 
 // ToolCall is one run of a tool, as a PostToolBatch lists them.
 type ToolCall struct {
@@ -138,11 +174,17 @@ type Notification struct {
 	NotificationType string `json:"notification_type"`
 }
 
+// Event names the event.
+func (Notification) Event() Event { return EventNotification }
+
 // SubagentStart is fired when a subagent begins. Base carries its agent_id
 // and agent_type.
 type SubagentStart struct {
 	Base `json:"-"`
 }
+
+// Event names the event.
+func (SubagentStart) Event() Event { return EventSubagentStart }
 
 // SubagentStop is fired when a subagent is about to stop.
 type SubagentStop struct {
@@ -154,6 +196,9 @@ type SubagentStop struct {
 	SessionCrons         json.RawMessage `json:"session_crons,omitempty"`
 }
 
+// Event names the event.
+func (SubagentStop) Event() Event { return EventSubagentStop }
+
 // TaskCreated is fired when a task was created.
 type TaskCreated struct {
 	Base            `json:"-"`
@@ -163,6 +208,9 @@ type TaskCreated struct {
 	TeammateName    string `json:"teammate_name,omitempty"`
 	TeamName        string `json:"team_name,omitempty"`
 }
+
+// Event names the event.
+func (TaskCreated) Event() Event { return EventTaskCreated }
 
 // TaskCompleted is fired when a task is about to be completed.
 type TaskCompleted struct {
@@ -174,6 +222,9 @@ type TaskCompleted struct {
 	TeamName        string `json:"team_name,omitempty"`
 }
 
+// Event names the event.
+func (TaskCompleted) Event() Event { return EventTaskCompleted }
+
 // Stop is fired when the agent is about to stop.
 type Stop struct {
 	Base                 `json:"-"`
@@ -183,6 +234,9 @@ type Stop struct {
 	SessionCrons         json.RawMessage `json:"session_crons,omitempty"`
 }
 
+// Event names the event.
+func (Stop) Event() Event { return EventStop }
+
 // StopFailure is fired when a turn ended with an error.
 type StopFailure struct {
 	Base                 `json:"-"`
@@ -191,12 +245,18 @@ type StopFailure struct {
 	LastAssistantMessage string `json:"last_assistant_message,omitempty"`
 }
 
+// Event names the event.
+func (StopFailure) Event() Event { return EventStopFailure }
+
 // TeammateIdle is fired when a teammate is about to go idle.
 type TeammateIdle struct {
 	Base         `json:"-"`
 	TeammateName string `json:"teammate_name"`
 	TeamName     string `json:"team_name"`
 }
+
+// Event names the event.
+func (TeammateIdle) Event() Event { return EventTeammateIdle }
 
 // ConfigChange is fired when a settings file changed.
 type ConfigChange struct {
@@ -205,6 +265,9 @@ type ConfigChange struct {
 	FilePath string `json:"file_path,omitempty"`
 }
 
+// Event names the event.
+func (ConfigChange) Event() Event { return EventConfigChange }
+
 // CwdChanged is fired when the working directory changed.
 type CwdChanged struct {
 	Base   `json:"-"`
@@ -212,12 +275,18 @@ type CwdChanged struct {
 	NewCwd string `json:"new_cwd"`
 }
 
+// Event names the event.
+func (CwdChanged) Event() Event { return EventCwdChanged }
+
 // DirectoryAdded is fired when a directory was added to the workspace.
 type DirectoryAdded struct {
 	Base      `json:"-"`
 	Directory string `json:"directory"`
 	Source    string `json:"source"`
 }
+
+// Event names the event.
+func (DirectoryAdded) Event() Event { return EventDirectoryAdded }
 
 // FileChanged is fired when a watched file changed. Its matcher tests the
 // file's base name.
@@ -227,6 +296,9 @@ type FileChanged struct {
 	Change   string `json:"event"` // change, add, unlink
 }
 
+// Event names the event.
+func (FileChanged) Event() Event { return EventFileChanged }
+
 // WorktreeCreate is fired when a worktree is to be made; a hook makes it and
 // answers with its path.
 type WorktreeCreate struct {
@@ -234,11 +306,17 @@ type WorktreeCreate struct {
 	Name string `json:"name"`
 }
 
+// Event names the event.
+func (WorktreeCreate) Event() Event { return EventWorktreeCreate }
+
 // WorktreeRemove is fired when a worktree is to be removed.
 type WorktreeRemove struct {
 	Base         `json:"-"`
 	WorktreePath string `json:"worktree_path"`
 }
+
+// Event names the event.
+func (WorktreeRemove) Event() Event { return EventWorktreeRemove }
 
 // PreCompact is fired before the context is compacted.
 type PreCompact struct {
@@ -247,12 +325,18 @@ type PreCompact struct {
 	CustomInstructions *string `json:"custom_instructions"`
 }
 
+// Event names the event.
+func (PreCompact) Event() Event { return EventPreCompact }
+
 // PostCompact is fired after the context was compacted.
 type PostCompact struct {
 	Base           `json:"-"`
 	Trigger        string `json:"trigger"`
 	CompactSummary string `json:"compact_summary"`
 }
+
+// Event names the event.
+func (PostCompact) Event() Event { return EventPostCompact }
 
 // PreModelSwitch is fired before the model changes.
 type PreModelSwitch struct {
@@ -264,6 +348,9 @@ type PreModelSwitch struct {
 	ContextTokens  float64 `json:"context_tokens,omitempty"`
 }
 
+// Event names the event.
+func (PreModelSwitch) Event() Event { return EventPreModelSwitch }
+
 // PostModelSwitch is fired after the model changed.
 type PostModelSwitch struct {
 	Base           `json:"-"`
@@ -273,6 +360,9 @@ type PostModelSwitch struct {
 	Source         string  `json:"source,omitempty"`
 	ContextTokens  float64 `json:"context_tokens,omitempty"`
 }
+
+// Event names the event.
+func (PostModelSwitch) Event() Event { return EventPostModelSwitch }
 
 // Elicitation is fired when an MCP server asks a person for input.
 type Elicitation struct {
@@ -285,6 +375,9 @@ type Elicitation struct {
 	RequestedSchema json.RawMessage `json:"requested_schema,omitempty"`
 }
 
+// Event names the event.
+func (Elicitation) Event() Event { return EventElicitation }
+
 // ElicitationResult is fired when a person answered an MCP server.
 type ElicitationResult struct {
 	Base          `json:"-"`
@@ -295,16 +388,25 @@ type ElicitationResult struct {
 	Content       json.RawMessage `json:"content,omitempty"`
 }
 
+// Event names the event.
+func (ElicitationResult) Event() Event { return EventElicitationResult }
+
 // SessionEnd is fired when a session ends.
 type SessionEnd struct {
 	Base   `json:"-"`
 	Reason string `json:"reason"` // clear, resume, logout, prompt_input_exit, other
 }
 
+// Event names the event.
+func (SessionEnd) Event() Event { return EventSessionEnd }
+
 // StatusLine is fired when the host draws its status line (legacy hosts).
 type StatusLine struct {
 	Base `json:"-"`
 }
+
+// Event names the event.
+func (StatusLine) Event() Event { return EventStatusLine }
 
 // FileSuggestion is fired when the host completes a file name (legacy hosts).
 type FileSuggestion struct {
@@ -312,9 +414,37 @@ type FileSuggestion struct {
 	Query string `json:"query,omitempty"`
 }
 
+// Event names the event.
+func (FileSuggestion) Event() Event { return EventFileSuggestion }
+
 // Custom is an event that the table does not know. Its fields are in Base and
 // Base.Extra.
 type Custom struct {
 	Base `json:"-"`
 	Name Event `json:"-"`
+}
+
+// Event names the event.
+func (in Custom) Event() Event { return in.Name }
+
+// The tool call of an event that is about one.
+
+func (in PreToolUse) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
+}
+
+func (in PermissionRequest) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput}
+}
+
+func (in PermissionDenied) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
+}
+
+func (in PostToolUse) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID, ToolResponse: in.ToolResponse}
+}
+
+func (in PostToolUseFailure) toolCall() ToolCall {
+	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
 }

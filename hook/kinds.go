@@ -36,6 +36,9 @@ type KindInfo struct {
 	Contained bool          // its process runs in the sandbox of the hook, or of its scope
 	Box       string        // the key that names the server whose sandbox it runs in; "" = none
 	Instant   bool          // it starts nothing: it takes no time, cannot break, and needs no handler from its host
+	Asks      bool          // it asks a model
+	Turns     bool          // in several turns, with tools
+	Packaged  bool          // its code is a program of its package, which a lock file approves
 
 	from reach // the events that take it
 	// Read decodes the keys of its own; nil = its handler alone does. A problem is
@@ -70,9 +73,9 @@ var kindTable = []KindInfo{
 		Marks: []string{"", "command", "bash", "powershell", "windows", "linux", "osx", "command_windows"}},
 	{Kind: KindHTTP, Words: []string{"http"}, Marks: []string{"url"}, from: reachRemote},
 	{Kind: KindMCP, Words: []string{"mcp", "mcp_tool"}, Marks: []string{"server", "mcp"}, from: reachLocal, Box: "server"},
-	{Kind: KindPrompt, Words: []string{"prompt"}, Marks: []string{"prompt"}, from: reachModels, Timeout: 30 * time.Second, Person: true},
-	{Kind: KindAgent, Words: []string{"agent"}, from: reachAgents, Timeout: time.Minute, Person: true},
-	{Kind: KindPlugin, Words: []string{"plugin"}, Own: true, Contained: true},
+	{Kind: KindPrompt, Words: []string{"prompt"}, Marks: []string{"prompt"}, from: reachModels, Timeout: 30 * time.Second, Person: true, Asks: true},
+	{Kind: KindAgent, Words: []string{"agent"}, from: reachAgents, Timeout: time.Minute, Person: true, Asks: true, Turns: true},
+	{Kind: KindPlugin, Words: []string{"plugin"}, Own: true, Contained: true, Packaged: true},
 	{Kind: KindRule, Words: []string{"rule"}, Own: true, from: reachLocal, Instant: true,
 		Read: func(p Params) (Declared, []Diagnostic) { rule, problems := RuleOf(p); return &rule, problems }},
 	{Kind: KindCallback, InProcess: true},
@@ -120,6 +123,17 @@ func kindWhere(is func(*KindInfo) bool) (*KindInfo, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Declared decodes the keys that belong to the hook's kind alone, nil where its
+// handler alone does. What is wrong with them was reported when the hook was read.
+func (h *Hook) Declared() Declared {
+	read := h.Kind.Info().Read
+	if read == nil {
+		return nil
+	}
+	declared, _ := read(h.Params)
+	return declared
 }
 
 // IsDefault reports whether a hook of no type is of the kind.

@@ -103,7 +103,7 @@ func (r *Registry) EndSession(session string) {
 }
 
 func inProcessHook(h *hook.Hook, kind hook.Kind, scope hook.Scope) (*hook.Hook, error) {
-	if h.Name == "" || h.Event == "" || h.Handler == nil && h.Kind != hook.KindRule {
+	if h.Name == "" || h.Event == "" || h.Handler == nil && !h.Kind.Info().Instant {
 		return nil, fmt.Errorf("an in-process hook needs a name, an event and a handler, got %q, %q, %T", h.Name, h.Event, h.Handler)
 	}
 	own := *h

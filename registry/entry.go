@@ -134,15 +134,11 @@ func (r *Registry) judge(p *policy, e *entry) {
 	case e.state != hook.StateReady:
 	case !hook.Info(h.Event).Takes(h.Kind):
 		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("%s takes no %s hooks", h.Event, h.Kind)
-	case r.opts.NonInteractive && needsPerson(h.Kind):
+	case r.opts.NonInteractive && h.Kind.Info().Person:
 		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("%s hooks need an interactive host", h.Kind)
 	case e.handler == nil:
 		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("nothing here runs %s hooks", h.Kind)
 	}
-}
-
-func needsPerson(k hook.Kind) bool {
-	return k == hook.KindPrompt || k == hook.KindAgent || k == hook.KindFunction
 }
 
 // inProcess reports whether the host registered a hook, from Go.

@@ -73,21 +73,17 @@ func (p *policy) sandboxOf(s hook.Scope) hook.SandboxMode {
 
 // sandboxed is the sandbox of a hook: what it declares, or what the settings give its scope.
 func (p *policy) sandboxed(h *hook.Hook) *hook.Sandbox {
-	switch {
+	switch info := h.Kind.Info(); {
 	case inProcess(h):
 		return h.Sandbox
-	case h.Kind == hook.KindMCP:
-		return p.MCPServers[serverOf(h)].Sandbox
-	case h.Kind != hook.KindCommand && h.Kind != hook.KindPlugin:
-		return h.Sandbox
+	case info.Box != "":
+		var server string
+		_ = json.Unmarshal(h.Params[info.Box], &server) // what is no text names none
+		return p.MCPServers[server].Sandbox
+	case info.Contained:
+		return p.boxed(h.Sandbox, h.Scope)
 	}
-	return p.boxed(h.Sandbox, h.Scope)
-}
-
-// serverOf is the MCP server that a hook names.
-func serverOf(h *hook.Hook) (name string) {
-	_ = json.Unmarshal(h.Params["server"], &name) // what is no text names none
-	return name
+	return h.Sandbox
 }
 
 // boxed is a declared sandbox, or where that is nil the one of a scope; nil = none.

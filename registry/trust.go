@@ -167,10 +167,10 @@ func overriders(entries []*entry) (map[*entry][]*entry, []hook.Diagnostic) {
 	return over, notes
 }
 
-// asksMore reports whether a hook is a rule that has conditions beside `if`.
+// asksMore reports whether a hook has conditions beside its matcher and `if`.
 func asksMore(h *hook.Hook) bool {
-	return h.Kind == hook.KindRule && slices.ContainsFunc([]string{"unless", "when", "touches", "reads", "writes", "network", "destructive"},
-		func(key string) bool { return h.Params[key] != nil })
+	declared := h.Declared()
+	return declared != nil && declared.Narrows()
 }
 
 // overrides reports whether e, of a folder named later, takes the place of far:

@@ -18,7 +18,7 @@ func (h *Handler) Check(c *hook.Call) []hook.Diagnostic {
 	if !d.schema.asksOK {
 		ds = append(ds, note(hook.SeverityWarning, "schema_without_ok", "its schema has no key ok, which is the verdict", `add "ok": {"type": "boolean"} to the schema's properties`))
 	}
-	if hk.Kind == hook.KindAgent && h.opts.Agent != nil {
+	if hk.Kind.Info().Turns && h.opts.Agent != nil {
 		return ds
 	}
 	b := h.current.Load()

@@ -20,7 +20,7 @@ type declared struct {
 
 // declared reads the keys of a hook.
 func (h *Handler) declared(hk *hook.Hook) (*declared, *hook.Error) {
-	if hk.Kind != hook.KindPrompt && hk.Kind != hook.KindAgent {
+	if !hk.Kind.Info().Asks {
 		return nil, startError("it is of kind "+string(hk.Kind)+", which asks no model", "")
 	}
 	d := &declared{}
@@ -40,7 +40,7 @@ func (h *Handler) declared(hk *hook.Hook) (*declared, *hook.Error) {
 	if strings.TrimSpace(d.prompt) == "" {
 		return nil, startError("it has no prompt", `add prompt = "…", the question that the model answers`)
 	}
-	if d.agent != "" && hk.Kind == hook.KindAgent && h.opts.Agent == nil {
+	if d.agent != "" && hk.Kind.Info().Turns && h.opts.Agent == nil {
 		return nil, startError("no agent named "+quote(d.agent)+" is known here",
 			"leave agent out for the agent that is built in, or hand one in (Options.Agent)")
 	}
@@ -55,7 +55,7 @@ func (h *Handler) declared(hk *hook.Hook) (*declared, *hook.Error) {
 func (d *declared) endTurn(c *hook.Call, out *hook.Output) {
 	info := hook.Info(c.Input.Event())
 	claude := c.Hook.Protocol == "" || c.Hook.Protocol == hook.ProtocolClaude || c.Hook.Protocol == hook.ProtocolClaudeLegacy
-	if c.Hook.Kind == hook.KindPrompt && claude && !d.continueOnBlock && out.Verdict == hook.Deny &&
+	if !c.Hook.Kind.Info().Turns && claude && !d.continueOnBlock && out.Verdict == hook.Deny &&
 		info.Block != hook.BlockStop && info.Fields.Has(hook.FieldContinue) {
 		out.Stop, out.StopReason = true, out.Reason
 	}

@@ -93,7 +93,7 @@ func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error
 	question := expand(d.prompt, event)
 	var answer []byte
 	var err error
-	if c.Hook.Kind == hook.KindAgent {
+	if c.Hook.Kind.Info().Turns {
 		answer, err = h.runAgent(ctx, c, d, question)
 	} else {
 		answer, err = h.ask(ctx, c, d, question)

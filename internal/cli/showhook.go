@@ -117,7 +117,7 @@ func (a *app) printHook(h shownHook) {
 	fact("kind", string(h.Kind))
 	a.printWhatRuns(h, fact)
 	fact("on_failure", string(h.OnFailure))
-	if h.Kind != hook.KindRule {
+	if !h.Kind.Info().Instant {
 		fact("timeout", (time.Duration(h.TimeoutMS) * time.Millisecond).String())
 		fact("breaker", h.Breaker)
 	}
@@ -131,7 +131,7 @@ func (a *app) printHook(h shownHook) {
 		fact("requires", strings.TrimSuffix(what+" "+strings.Join(h.Requires[what], ", "), what+" "))
 	}
 	fact("approval", h.Approval)
-	if h.Kind != hook.KindRule {
+	if !h.Kind.Info().Instant {
 		fact("sandbox", strings.TrimPrefix(cmp.Or(sandboxNote(h.hook.Sandbox), "none"), "sandbox: "))
 	}
 	for _, o := range h.Overrides {
@@ -143,7 +143,7 @@ func (a *app) printHook(h shownHook) {
 // secret, but for what a rule decides.
 func (a *app) printWhatRuns(h shownHook, fact func(name, value string)) {
 	fact("command", strings.Join(append([]string{h.Command}, h.Args...), " "))
-	if rule, _ := hook.RuleOf(h.hook.Params); h.Kind == hook.KindRule {
+	if rule, ok := h.hook.Declared().(*hook.RuleParams); ok {
 		fact("decides", strings.TrimSuffix(string(rule.Decision)+": "+cmp.Or(rule.Reason, rule.Text), ": "))
 		fact("unless", rule.Unless.String())
 		fact("when", rule.When)

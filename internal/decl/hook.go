@@ -343,9 +343,8 @@ func (t *Table) Judge(h *hook.Hook, matcher string) (never string) {
 	case len(h.If) > 0 && !info.TakesIf:
 		never = fmt.Sprintf("%s has no tool call that the rule could test, so the hook never runs", h.Event)
 		t.Warn("if_never", "if", never, "leave the rule out, or use a matcher")
-	case h.Kind.Info().Read != nil:
-		declared, _ := h.Kind.Info().Read(h.Params)
-		if never = declared.Never(info); never != "" {
+	case h.Declared() != nil:
+		if never = h.Declared().Never(info); never != "" {
 			t.Warn("no_effect", "decision", never, "")
 		}
 	}

@@ -178,7 +178,7 @@ const (
 // reach refuses what a channel may not say.
 func (d *Document) reach(c *dialect.Config) *Refusal {
 	for _, h := range c.Hooks {
-		if h.Kind != hook.KindRule || h.Command != nil {
+		if !h.Kind.Info().Instant || h.Command != nil {
 			return refuse(CodeReach, "put it into a pack, and name the pack's digest", "it declares a hook of kind %s: no document brings code", h.Kind)
 		}
 		if h.State != "" && h.State != hook.StateReady {

@@ -152,7 +152,7 @@ func (m *maker) add(f File, h *hook.Hook) {
 	own := *h
 	own.Params = canonical(h.Params)
 	k := &kept{Folder: Folder{Scope: f.Scope, Hook: &own, From: []Place{from}}, legacy: dialect.LegacyKey(h), whole: dialect.WholeKey(&own)}
-	if root := pluginRoot(f.Path); root != "" && strings.Contains(k.whole, "CLAUDE_PLUGIN_ROOT") && h.Kind == hook.KindCommand {
+	if root := pluginRoot(f.Path); root != "" && strings.Contains(k.whole, "CLAUDE_PLUGIN_ROOT") && h.Command != nil {
 		own.Env = maps.Clone(own.Env)
 		if own.Env == nil {
 			own.Env = make(map[string]string)

@@ -134,7 +134,7 @@ func assemble(files []pack.File, contents map[string][]byte) (*Artifact, error) 
 func checkKind(name string, data []byte) error {
 	declared, _ := manifest.Parse(manifest.Source{Scope: hook.ScopePlugin, Folder: path.Base(path.Dir(name))}, data)
 	for _, h := range declared {
-		if h.Kind == hook.KindPlugin {
+		if h.Kind.Info().Packaged {
 			return fmt.Errorf(`%s has type = "plugin", and plugins do not run from packs; install the plugin's package with 'tenterhook plugin lock', or make the hook a command`, name)
 		}
 	}
