@@ -115,7 +115,8 @@ func TestGoCodeOfDocumentsIsRunHere(t *testing.T) {
 	code := "\n" + strings.Join(linesOf(string(source)), "\n") + "\n"
 	documents := []string{"README.md"}
 	_ = filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") {
+		recipes := filepath.ToSlash(path) == "docs/architecture.md" // TestEachRecipeWorksFromTheCommandLine builds their code
+		if err == nil && strings.HasSuffix(path, ".md") && !recipes {
 			documents = append(documents, path)
 		}
 		return err
