@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -14,22 +15,26 @@ import (
 	"github.com/tenterhook/tenterhook/journal"
 )
 
-// Message is a record as the stream delivers it.
+// Message is records of a journal as the stream delivers them.
 type Message struct {
-	Subject    string // audit.MACHINE.JOURNAL
-	Seq, First string // its headers
-	Body       []byte
-	Received   time.Time // by the stream
+	Subject  string // audit.MACHINE.JOURNAL
+	First    string // a header: the number of the first record that is ever shipped
+	Body     []byte // a line for each record: its number, a space and its entry
+	Received time.Time
 }
 
-// Added is what became of messages.
+// Added is what became of records.
 type Added struct {
 	New     int `json:"new"`
 	Copies  int `json:"copies"`  // that the archive had
-	Refused int `json:"refused"` // no records
+	Refused int `json:"refused"` // that are none
 }
 
-// parsed is a message that is a record.
+func (a *Added) plus(b Added) {
+	a.New, a.Copies, a.Refused = a.New+b.New, a.Copies+b.Copies, a.Refused+b.Refused
+}
+
+// parsed is a record of a message.
 type parsed struct {
 	machine, journal string
 	seq, first       int64
@@ -38,24 +43,34 @@ type parsed struct {
 	received         time.Time
 }
 
-// read returns why a message is no record, "" if it is one.
-func read(m *Message) (p parsed, why string) {
+// each calls take with every record of a message, and refuse with why something of
+// it is none.
+func (m *Message) each(take func(*parsed) error, refuse func(why string) error) error {
 	parts := strings.Split(m.Subject, ".")
 	if len(parts) != 3 || parts[0] != "audit" {
-		return p, "the subject is not audit.MACHINE.JOURNAL"
+		return refuse("the subject is not audit.MACHINE.JOURNAL")
 	}
-	p = parsed{machine: parts[1], journal: parts[2], body: m.Body, received: m.Received}
-	var err error
-	if p.seq, err = strconv.ParseInt(m.Seq, 10, 64); err != nil || p.seq < 1 {
-		return p, "it has no number"
+	first, err := strconv.ParseInt(m.First, 10, 64)
+	if err != nil || first < 1 {
+		return refuse("it does not say where its journal begins")
 	}
-	if p.first, err = strconv.ParseInt(m.First, 10, 64); err != nil || p.first < 1 || p.first > p.seq {
-		p.first = 1
+	for line := range bytes.Lines(m.Body) {
+		p := parsed{machine: parts[1], journal: parts[2], first: first, received: m.Received}
+		number, body, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+		p.seq, err = strconv.ParseInt(string(number), 10, 64)
+		if err != nil || p.seq < 1 {
+			err = refuse("a record has no number")
+		} else if json.Unmarshal(body, &p.entry) != nil {
+			err = refuse("a record is no entry of a journal")
+		} else {
+			p.body, p.first = body, min(first, p.seq)
+			err = take(&p)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err := json.Unmarshal(m.Body, &p.entry); err != nil {
-		return p, "it is no entry of a journal"
-	}
-	return p, ""
+	return nil
 }
 
 // Add adds messages, all or none. It returns once they are on disk.
@@ -67,17 +82,19 @@ func (a *Archive) Add(ctx context.Context, messages []Message) (added Added, err
 	defer func() { _ = tx.Rollback() }() // nothing after a commit
 	w := &writer{ctx: ctx, tx: tx, sources: map[[2]string]int64{}, seqs: map[int64][]int64{}, begins: map[int64]int64{}}
 	for i := range messages {
-		p, why := read(&messages[i])
-		if why != "" {
+		m := &messages[i]
+		err := m.each(func(p *parsed) error {
+			isNew, err := w.add(p)
+			if isNew {
+				added.New++
+			} else {
+				added.Copies++
+			}
+			return err
+		}, func(why string) error {
 			added.Refused++
-			err = w.refuse(messages[i].Subject, why, messages[i].Received)
-		} else if isNew, addErr := w.add(&p); addErr != nil {
-			err = addErr
-		} else if isNew {
-			added.New++
-		} else {
-			added.Copies++
-		}
+			return w.refuse(m.Subject, why, m.Received)
+		})
 		if err != nil {
 			return Added{}, err
 		}

@@ -10,14 +10,32 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
+	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/fleet/internal/ship"
 )
 
 const (
-	consumerName = "archive"
-	batch        = 2000
-	ackWait      = time.Minute
+	batch   = 64 // messages, of up to some hundred records each
+	ackWait = time.Minute
+	// absent is how long an archive may ask for nothing before another may take its place:
+	// only one at a time takes from the stream.
+	absent = 5 * time.Second
 )
+
+// Release takes the stream from an archive that was killed, when no other can run.
+func Release(ctx context.Context, js jetstream.JetStream) error {
+	stream, err := js.Stream(ctx, hub.AuditStream)
+	if err != nil {
+		return err
+	}
+	names := stream.ConsumerNames(ctx)
+	for name := range names.Name() {
+		if err := stream.DeleteConsumer(ctx, name); err != nil {
+			return err
+		}
+	}
+	return names.Err()
+}
 
 // Consume moves the audit stream into the archive until ctx ends, or, with once,
 // until the stream has nothing more. Messages are acknowledged when they are on disk,
@@ -26,7 +44,7 @@ func (a *Archive) Consume(ctx context.Context, js jetstream.JetStream, once bool
 	wait := 100 * time.Millisecond
 	for ctx.Err() == nil {
 		n, err := a.turn(ctx, js, once)
-		total.New, total.Copies, total.Refused = total.New+n.New, total.Copies+n.Copies, total.Refused+n.Refused
+		total.plus(n)
 		if ctx.Err() != nil {
 			break
 		}
@@ -46,16 +64,28 @@ func (a *Archive) Consume(ctx context.Context, js jetstream.JetStream, once bool
 	return total, nil
 }
 
+// otherConsumer is the code of JetStream's answer for a stream that another consumer
+// takes from.
+const otherConsumer = 10099
+
 // turn consumes until something goes wrong.
 func (a *Archive) turn(ctx context.Context, js jetstream.JetStream, once bool) (total Added, err error) {
 	setup, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	consumer, err := js.CreateOrUpdateConsumer(setup, hub.AuditStream, jetstream.ConsumerConfig{
-		Durable: consumerName, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: 10 * batch,
+	consumer, err := js.CreateConsumer(setup, hub.AuditStream, jetstream.ConsumerConfig{
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: 4 * batch, InactiveThreshold: absent,
 	})
+	if taken := (*jetstream.APIError)(nil); errors.As(err, &taken) && taken.ErrorCode == otherConsumer {
+		return total, problem.New("archive_runs", "another archive takes from the hub", "end it, or wait some seconds if it was killed; a hub archives by itself", err)
+	}
 	if err != nil {
 		return total, err
 	}
+	defer func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		_ = js.DeleteConsumer(ending, hub.AuditStream, consumer.CachedInfo().Name) // or it ends by itself
+	}()
 	for ctx.Err() == nil {
 		got, err := fetch(consumer)
 		if err != nil {
@@ -68,7 +98,7 @@ func (a *Archive) turn(ctx context.Context, js jetstream.JetStream, once bool) (
 			continue
 		}
 		n, err := a.keep(ctx, got)
-		total.New, total.Copies, total.Refused = total.New+n.New, total.Copies+n.Copies, total.Refused+n.Refused
+		total.plus(n)
 		if err != nil {
 			return total, err
 		}
@@ -104,8 +134,7 @@ func fetch(c jetstream.Consumer) (got []jetstream.Msg, err error) {
 func (a *Archive) keep(ctx context.Context, got []jetstream.Msg) (Added, error) {
 	messages := make([]Message, 0, len(got))
 	for _, m := range got {
-		h := m.Headers()
-		one := Message{Subject: m.Subject(), Seq: h.Get(ship.HeaderSeq), First: h.Get(ship.HeaderFirst), Body: m.Data(), Received: time.Now()}
+		one := Message{Subject: m.Subject(), First: m.Headers().Get(ship.HeaderFirst), Body: m.Data(), Received: time.Now()}
 		if meta, err := m.Metadata(); err == nil {
 			one.Received = meta.Timestamp
 		}

@@ -98,6 +98,9 @@ func archiveHere(ctx context.Context, s *hub.Server, dir string, log *slog.Logge
 	if err != nil {
 		return err
 	}
+	if err := archive.Release(ctx, js); err != nil {
+		return err
+	}
 	path, err := archivePath(dir)
 	if err != nil {
 		return err

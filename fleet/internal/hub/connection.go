@@ -88,7 +88,7 @@ func (c *Connection) options() ([]nats.Option, error) {
 	o := []nats.Option{
 		nats.Name("tenterhook " + string(c.Role) + " " + c.Name), nats.CustomInboxPrefix("_INBOX." + c.Name), nats.ReconnectBufSize(-1),
 		nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(time.Second, time.Second),
-		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(5 * time.Second),
+		nats.PingInterval(15 * time.Second), nats.MaxPingsOutstanding(3), nats.Timeout(10 * time.Second),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // instead of standard error; who asked gets the error
 	}
 	if c.JWT != "" {
@@ -104,7 +104,7 @@ func (c *Connection) options() ([]nats.Option, error) {
 	return o, nil
 }
 
-// Connect connects to the hub, and fails where it cannot be reached within five
+// Connect connects to the hub, and fails where it cannot be reached within ten
 // seconds. Later it reconnects for ever, with jitter. more options come last.
 func (c *Connection) Connect(more ...nats.Option) (*nats.Conn, error) {
 	o, err := c.options()

@@ -103,7 +103,7 @@ func (d *Dir) Start(ctx context.Context, o Options) (*Server, error) {
 		_ = resolver.Store(key, text) // never fails
 	}
 	s.nats, err = server.NewServer(&server.Options{
-		ServerName: "tenterhook-hub", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload, TLS: true, TLSConfig: secure, TLSTimeout: 5,
+		ServerName: "tenterhook-hub", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload, TLS: true, TLSConfig: secure, TLSTimeout: 10,
 		JetStream: true, StoreDir: filepath.Join(d.Path, streamName), SyncAlways: true, JetStreamMaxMemory: 256 << 20, JetStreamMaxStore: 1 << 40,
 		TrustedOperators: []*jwt.OperatorClaims{jwt.NewOperatorClaims(operator)}, AccountResolver: resolver, SystemAccount: system,
 	})

@@ -16,11 +16,11 @@ import (
 	"github.com/tenterhook/tenterhook/journal"
 )
 
-// The headers of a record.
-const (
-	HeaderSeq   = "Tenterhook-Seq"   // its number
-	HeaderFirst = "Tenterhook-First" // the number of the first one that is ever shipped of its journal
-)
+// HeaderFirst is the header of a message that has the number of the first record that
+// is ever shipped of its journal. The body has a line for each record: its number, a
+// space and its entry in JSON. Many records go in one message, because the hub writes
+// each message to disk before it acknowledges it.
+const HeaderFirst = "Tenterhook-First"
 
 // Subject is where the records of a journal go.
 func Subject(machine, journalID string) string { return "audit." + machine + "." + journalID }
@@ -44,23 +44,24 @@ func (s *Shipper) State() fleetstate.Audit {
 	return fleetstate.Audit{}
 }
 
-// Pending is how many records are sent before the first acknowledgement has to come.
-const Pending = 1024
+const (
+	batchRecords = 2048    // that are read from the journal at once
+	batchBytes   = 8 << 20 // of these
+	lineBytes    = 32      // beside the entry, in a line
+	messageBytes = 256 << 10
+	window       = 8                      // messages that are not acknowledged yet
+	patience     = 30 * time.Second       // without any acknowledgement
+	idle         = 300 * time.Millisecond // between two looks for new records
+	maxWait      = 10 * time.Second       // between two attempts
+)
 
 // Options are those of the JetStream of a shipper.
 func Options() []jetstream.JetStreamOpt {
-	return []jetstream.JetStreamOpt{jetstream.WithPublishAsyncMaxPending(2 * Pending), jetstream.WithPublishAsyncTimeout(ackWait)}
+	return []jetstream.JetStreamOpt{jetstream.WithPublishAsyncMaxPending(4 * window), jetstream.WithPublishAsyncTimeout(patience)}
 }
 
-const (
-	batchBytes = 4 << 20
-	ackWait    = 5 * time.Second
-	idle       = 300 * time.Millisecond // between two looks for new records
-	maxWait    = 30 * time.Second       // between two attempts
-)
-
-// Run ships until ctx ends. After a failure it waits longer each time, up to half a
-// minute, with a random part: a fleet does not come back at once.
+// Run ships until ctx ends. After a failure it waits longer each time, up to fifteen
+// seconds, with a random part: a fleet does not come back at once.
 func (s *Shipper) Run(ctx context.Context) {
 	wait := idle
 	for ctx.Err() == nil {
@@ -71,7 +72,7 @@ func (s *Shipper) Run(ctx context.Context) {
 					return err
 				}
 				wait = idle
-				if n < Pending {
+				if n < batchRecords/2 {
 					sleep(ctx, idle/2+rand.N(idle))
 				}
 			}
@@ -100,8 +101,8 @@ func (s *Shipper) change(do func(*fleetstate.Audit)) {
 	s.state.Store(&state)
 }
 
-// Once moves the spool into the journal, and ships what waits there: up to Pending
-// records. It returns how many were acknowledged.
+// Once moves the spool into the journal, and ships what waits there, up to some
+// thousand records. It returns how many were acknowledged.
 func (s *Shipper) Once(ctx context.Context, j *journal.Journal) (int, error) {
 	_, ingestErr := j.Ingest(ctx) // what is in the journal can be shipped all the same
 	if errors.Is(ingestErr, journal.ErrReplaced) || journal.Damaged(ingestErr) {
@@ -116,7 +117,10 @@ func (s *Shipper) Once(ctx context.Context, j *journal.Journal) (int, error) {
 		return 0, err
 	}
 	s.change(func(state *fleetstate.Audit) { state.Journal, state.Shipped, state.Last = j.ID, at.Seq, last })
-	records, err := j.Records(ctx, at.Seq, Pending, batchBytes)
+	if !s.Conn.IsConnected() {
+		return 0, errors.Join(errors.New("the hub cannot be reached"), ingestErr)
+	}
+	records, err := j.Records(ctx, at.Seq, batchRecords, batchBytes)
 	if err != nil {
 		return 0, err
 	}
@@ -124,9 +128,8 @@ func (s *Shipper) Once(ctx context.Context, j *journal.Journal) (int, error) {
 		s.change(func(state *fleetstate.Audit) { state.Error, state.Full = "", false })
 		return 0, ingestErr
 	}
-	done, err := s.send(ctx, j.ID, at.First, records)
-	if done > 0 {
-		seq := records[done-1].Seq
+	seq, err := s.send(ctx, j.ID, at, records)
+	if seq > at.Seq {
 		_, noted, noteErr := j.Advance(ctx, at, seq)
 		if noteErr != nil {
 			return 0, errors.Join(err, noteErr)
@@ -144,7 +147,7 @@ func (s *Shipper) Once(ctx context.Context, j *journal.Journal) (int, error) {
 	if full(err) {
 		s.change(func(state *fleetstate.Audit) { state.Full = true })
 	}
-	return done, errors.Join(err, ingestErr)
+	return int(seq - at.Seq), errors.Join(err, ingestErr)
 }
 
 // noRoom is the code of JetStream's answer for a stream that is full.
@@ -155,42 +158,87 @@ func full(err error) bool {
 	return errors.As(err, &refused) && refused.ErrorCode == noRoom
 }
 
-// send publishes records and returns how many, from the first on, the hub has. A
-// record behind one that was not acknowledged is sent again the next time.
-func (s *Shipper) send(ctx context.Context, journalID string, first int64, records []journal.Record) (done int, err error) {
-	subject, begin := Subject(s.Machine, journalID), []string{strconv.FormatInt(first, 10)}
-	limit := int(s.Conn.MaxPayload())
-	acks := make([]jetstream.PubAckFuture, 0, len(records))
-	for _, r := range records {
-		m := nats.NewMsg(subject)
-		m.Header[HeaderSeq], m.Header[HeaderFirst] = []string{strconv.FormatInt(r.Seq, 10)}, begin
-		if m.Data, err = fit(r.Body, limit-headerBytes); err != nil {
-			return 0, err
+// sent is a message on its way. seq is the number of its last record.
+type sent struct {
+	seq int64
+	ack jetstream.PubAckFuture
+}
+
+// send publishes records and returns the number up to which the hub has them all. What
+// is behind a message that was not acknowledged is sent again the next time.
+func (s *Shipper) send(ctx context.Context, journalID string, at journal.Shipped, records []journal.Record) (seq int64, err error) {
+	seq = at.Seq
+	reconnects := s.Conn.Stats().Reconnects
+	lost := func() bool { return !s.Conn.IsConnected() || s.Conn.Stats().Reconnects != reconnects }
+	var flying []sent
+	for len(records) > 0 || len(flying) > 0 {
+		if len(records) > 0 && len(flying) < window {
+			m := nats.NewMsg(Subject(s.Machine, journalID))
+			m.Header[HeaderFirst] = []string{strconv.FormatInt(at.First, 10)}
+			n, err := s.fill(m, records)
+			if err != nil {
+				return seq, err
+			}
+			ack, err := s.JS.PublishMsgAsync(m, jetstream.WithRetryAttempts(0))
+			if err != nil && len(flying) == 0 {
+				return seq, err
+			}
+			if err == nil {
+				flying = append(flying, sent{records[n-1].Seq, ack})
+				records = records[n:]
+				continue
+			}
+			records = nil // what was sent is waited for
 		}
-		ack, err := s.JS.PublishMsgAsync(m, jetstream.WithRetryAttempts(0))
-		if err != nil && len(acks) == 0 {
-			return 0, err
+		if err := wait(ctx, flying[0].ack, lost); err != nil {
+			return seq, err
 		}
-		if err != nil {
-			break // what was sent is waited for
-		}
-		acks = append(acks, ack)
+		seq, flying = flying[0].seq, flying[1:]
 	}
-	timer := time.NewTimer(ackWait)
+	return seq, nil
+}
+
+// fill puts as many records into a message as fit well, and at least one. It returns
+// how many.
+func (s *Shipper) fill(m *nats.Msg, records []journal.Record) (n int, err error) {
+	limit := int(s.Conn.MaxPayload()) - headerBytes
+	for n < len(records) {
+		r := records[n]
+		if n > 0 && len(m.Data)+len(r.Body)+lineBytes > min(limit, messageBytes) {
+			break
+		}
+		body, err := fit(r.Body, limit-lineBytes)
+		if err != nil {
+			return n, err
+		}
+		m.Data = append(append(append(strconv.AppendInt(m.Data, r.Seq, 10), ' '), body...), '\n')
+		n++
+	}
+	return n, nil
+}
+
+// wait waits until the hub has a message. The acknowledgement of a message that was
+// sent before the connection was lost never comes.
+func wait(ctx context.Context, ack jetstream.PubAckFuture, lost func() bool) error {
+	timer, look := time.NewTimer(patience), time.NewTicker(idle)
 	defer timer.Stop()
-	for _, ack := range acks {
+	defer look.Stop()
+	for {
 		select {
 		case <-ack.Ok():
-			done++
+			return nil
 		case err := <-ack.Err():
-			return done, err
+			return err
+		case <-look.C:
+			if lost() {
+				return errors.New("the connection to the hub was lost")
+			}
 		case <-timer.C:
-			return done, errors.New("the hub does not acknowledge")
+			return errors.New("the hub does not acknowledge")
 		case <-ctx.Done():
-			return done, ctx.Err()
+			return ctx.Err()
 		}
 	}
-	return done, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) {
