@@ -1,4 +1,4 @@
-package cli_test
+package agent_test
 
 import (
 	"database/sql"
