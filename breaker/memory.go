@@ -44,8 +44,12 @@ func (s *Set) Remember(name string, m Memory) {
 	case m.RetryAt.IsZero(): // several processes counted them
 		b.open(settings.Cooldown)
 	default:
-		b.openedAt = m.RetryAt.Add(-settings.Cooldown)
-		b.enter(Open, m.RetryAt)
+		retryAt := m.RetryAt
+		if now := time.Now(); retryAt.After(now.Add(max(settings.Cooldown, settings.ProbeTimeout))) {
+			retryAt = now.Add(settings.Cooldown) // the system's clock was set back
+		}
+		b.openedAt = retryAt.Add(-settings.Cooldown)
+		b.enter(Open, retryAt)
 	}
 }
 

@@ -182,3 +182,22 @@ func TestSmallestSettingsCount(t *testing.T) {
 		}
 	})
 }
+
+func TestAClockThatWasSetBackKeepsNoBreakerOpenForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var set breaker.Set
+		b := set.Get("a", breaker.Settings{Failures: 2, Cooldown: time.Minute, ProbeTimeout: 5 * time.Minute})
+		set.Remember("a", breaker.Memory{Failures: 2, RetryAt: time.Now().Add(24 * time.Hour)})
+		if got := b.Snapshot().RetryAfter; got != time.Minute {
+			t.Errorf("it is open for %v, want a minute", got)
+		}
+		set.Remember("a", breaker.Memory{Failures: 2, RetryAt: time.Now().Add(4 * time.Minute)}) // of a probe
+		if got := b.Snapshot().RetryAfter; got != 4*time.Minute {
+			t.Errorf("it waits %v for a probe, want 4 minutes", got)
+		}
+		set.Remember("a", breaker.Memory{Failures: 2, RetryAt: time.Now().Add(-24 * time.Hour)})
+		if _, ok := b.Allow(); !ok {
+			t.Error("a clock that was set forward keeps it open")
+		}
+	})
+}

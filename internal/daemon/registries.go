@@ -53,7 +53,7 @@ type shared struct {
 	gone  bool
 
 	reload  sync.Mutex
-	started atomic.Int64 // when the last reload that succeeded was begun, as UnixNano
+	started atomic.Int64 // when the last reload that succeeded was begun, as uptime has it
 }
 
 func (rs *registries) init(d *Decider) { rs.d, rs.open = d, make(map[registryKey]*shared) }
@@ -97,7 +97,7 @@ func (rs *registries) get(ctx context.Context, agent, root string, u user, env [
 func (s *shared) start(env []string, run string) {
 	defer close(s.ready)
 	s.err = errors.New("opening the registry failed")
-	s.started.Store(time.Now().UnixNano())
+	s.started.Store(uptime())
 	opts := s.rs.d.options(s.key, env, run)
 	if s.key.state != "" {
 		s.to = s.rs.d.recorders.get(s.key.places, env)
@@ -182,16 +182,22 @@ func (s *shared) release() {
 	s.rs.trim()
 }
 
+var processBegan = time.Now()
+
+// uptime is how long this process runs, in nanoseconds. Whoever sets the system's clock
+// back does not change it: a reload must not seem to be newer than who asks for one.
+func uptime() int64 { return int64(time.Since(processBegan)) }
+
 // refresh loads what changed since the registry was loaded, before a call is
 // decided. Of calls that wait for it at once, one does it for all.
 func (s *shared) refresh(ctx context.Context) error {
-	asked := time.Now().UnixNano()
+	asked := uptime()
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	if s.started.Load() > asked {
 		return nil
 	}
-	began := time.Now().UnixNano()
+	began := uptime()
 	changed, err := s.Reload(ctx)
 	if err != nil {
 		return err

@@ -96,7 +96,13 @@ func (p *Pause) means(source string) bool {
 	return p.Source == "" || p.Source == source || p.Source == canonical(source)
 }
 
-func (p *Pause) inForce(now time.Time) bool { return p.Until.IsZero() || now.Before(p.Until) }
+// clockSkew is how far the system's clock may be set back before a pause that ends at a
+// time is over: it would last longer than whoever asked for it meant.
+const clockSkew = time.Minute
+
+func (p *Pause) inForce(now time.Time) bool {
+	return p.Until.IsZero() || now.Before(p.Until) && !now.Before(p.Since.Add(-clockSkew))
+}
 
 // canonical is a file's path without links, if it is there.
 func canonical(path string) string {

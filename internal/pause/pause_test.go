@@ -126,3 +126,30 @@ func TestPauseIsOfTheHookThatItsFileDeclares(t *testing.T) {
 		t.Errorf("removed %v, %v", was, err)
 	}
 }
+
+func TestAClockThatWasSetBackEndsAPauseOfATime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		since time.Duration // from now
+		until time.Duration // 0 = until it is enabled
+		want  bool
+	}{
+		"now":                             {0, time.Hour, true},
+		"a clock that was put right":      {30 * time.Second, time.Hour, true},
+		"an hour back":                    {time.Hour, 2 * time.Hour, false},
+		"an hour back, without an end":    {time.Hour, 0, true},
+		"a day ahead of a pause":          {-25 * time.Hour, -24 * time.Hour, false},
+		"a day ahead, and without an end": {-25 * time.Hour, 0, true},
+	} {
+		l := pause.Open(t.TempDir())
+		p := pause.Pause{Hook: "user/guard", Since: time.Now().Add(tt.since)}
+		if tt.until != 0 {
+			p.Until = time.Now().Add(tt.until)
+		}
+		if err := l.Set(p); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := l.Of("user/guard", ""); got != tt.want {
+			t.Errorf("%s: paused %v, want %v", name, got, tt.want)
+		}
+	}
+}
