@@ -91,7 +91,9 @@ func (j *Job) Valid() error {
 		return fmt.Errorf("%q is no ID of a job", j.ID)
 	case !hook.ValidQueue(j.Queue):
 		return fmt.Errorf("%q cannot be a queue", j.Queue)
-	case !fs.ValidPath(j.File) || len(j.Digest) > 100 || len(j.Input) > MaxInput || !json.Valid(j.Input):
+	case len(j.Input) > MaxInput:
+		return fmt.Errorf("the event is larger than %d MiB, which a job may not be", MaxInput>>20)
+	case !fs.ValidPath(j.File) || len(j.Digest) > 100 || !json.Valid(j.Input):
 		return errors.New("it is no job")
 	}
 	return nil

@@ -28,7 +28,7 @@ import (
 
 func (a *app) workerCommand() *cobra.Command {
 	var queue string
-	var parallel, most int
+	var parallel int
 	cmd := &cobra.Command{
 		Use:   "worker --queue NAME",
 		Short: "Run hooks of other machines that wait in a queue",
@@ -43,16 +43,15 @@ func (a *app) workerCommand() *cobra.Command {
 			if !hook.ValidQueue(queue) {
 				return problem.New("bad_queue", fmt.Sprintf("%q cannot be the name of a queue", queue), "use up to 63 of a-z, 0-9, '-' and '_', as in --queue reviews", nil)
 			}
-			return a.work(cmd.Context(), queue, max(parallel, 1), most)
+			return a.work(cmd.Context(), queue, max(parallel, 1))
 		},
 	}
 	cmd.Flags().StringVar(&queue, "queue", "", "the queue")
 	cmd.Flags().IntVar(&parallel, "parallel", 1, "how many jobs to run side by side")
-	cmd.Flags().IntVar(&most, "most", 0, "end after `N` jobs each (default: never)")
 	return cmd
 }
 
-func (a *app) work(ctx context.Context, queue string, parallel, most int) error {
+func (a *app) work(ctx context.Context, queue string, parallel int) error {
 	c, err := a.connected()
 	if err != nil {
 		return err
@@ -84,7 +83,7 @@ func (a *app) work(ctx context.Context, queue string, parallel, most int) error 
 	errs := make([]error, parallel)
 	for i := range parallel {
 		all.Go(func() {
-			w := &work.Worker{Name: c.Name, Queue: queue, JS: js, Run: packs.run, Logger: log, Most: most}
+			w := &work.Worker{Name: c.Name, Queue: queue, JS: js, Run: packs.run, Logger: log}
 			errs[i] = w.Work(ctx)
 		})
 	}

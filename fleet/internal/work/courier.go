@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -21,8 +22,11 @@ const (
 	askEvery   = 15 * time.Second
 )
 
+// patience is how long a result is asked for: a hub keeps one for a week.
+const patience = 8 * 24 * time.Hour
+
 // untaken is how old a result is that no process waits for: it goes to the journal.
-const untaken = 10 * time.Second
+const untaken = 5 * time.Second
 
 // Courier carries the jobs of a machine to the hub, and results back. Several may run
 // on one machine.
@@ -52,9 +56,9 @@ func (c *Courier) Run(ctx context.Context, nc *nats.Conn) error {
 	for {
 		if nc.IsConnected() {
 			err := c.carry(ctx, js)
-			if time.Since(asked) > askEvery && err == nil {
+			if time.Since(asked) > askEvery {
 				asked = time.Now()
-				err = c.ask(ctx, nc)
+				err = errors.Join(err, c.ask(ctx, nc))
 			}
 			c.tell(err)
 		} else {
@@ -85,7 +89,7 @@ func (c *Courier) carry(ctx context.Context, js jetstream.JetStream) error {
 		if err != nil {
 			return errors.Join(err, bad)
 		}
-		if err := c.Spool.Carried(w.Job.ID); err != nil {
+		if err := c.Spool.Carried(w.Job.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // another courier was faster
 			return err
 		}
 	}
@@ -96,6 +100,10 @@ func (c *Courier) carry(ctx context.Context, js jetstream.JetStream) error {
 func (c *Courier) ask(ctx context.Context, nc *nats.Conn) error {
 	sent, bad := c.Spool.Sent()
 	for _, w := range sent {
+		if time.Since(w.Local.Time) > patience {
+			bad = errors.Join(bad, c.Spool.Finish(&jobs.Result{Job: w.Job.ID, Status: hook.StatusFailed, Failure: hook.FailureTransport, Reason: "no result came within eight days"}))
+			continue
+		}
 		within, cancel := context.WithTimeout(ctx, 5*time.Second)
 		m, err := nc.RequestWithContext(within, "$JS.API.DIRECT.GET.KV_"+hub.ResultBucket+".$KV."+hub.ResultBucket+"."+key(c.Connection.Name, w.Job.ID), nil)
 		cancel()

@@ -24,15 +24,13 @@ type Worker struct {
 	// Run runs a hook of a pack on an event.
 	Run    func(ctx context.Context, j *jobs.Job, in hook.Input) (hook.Result, error)
 	Logger *slog.Logger
-	// Most is after how many jobs it ends; 0 = never.
-	Most int
 
 	silence time.Duration // of the queue
 }
 
 // Work takes jobs until ctx ends.
 func (w *Worker) Work(ctx context.Context) error {
-	for done := 0; w.Most == 0 || done < w.Most; {
+	for ctx.Err() == nil {
 		consumer, err := w.consumer(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -44,10 +42,8 @@ func (w *Worker) Work(ctx context.Context) error {
 			pause(ctx, time.Second)
 			continue
 		}
-		for err == nil && ctx.Err() == nil && (w.Most == 0 || done < w.Most) {
-			var n int
-			n, err = w.next(ctx, consumer)
-			done += n
+		for err == nil && ctx.Err() == nil {
+			err = w.next(ctx, consumer)
 		}
 		if ctx.Err() != nil {
 			return nil
@@ -79,12 +75,12 @@ func (w *Worker) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	return consumer, nil
 }
 
-// next takes one job, and returns how many it did. What is fetched and not begun would
-// wait for nothing, so it is one.
-func (w *Worker) next(ctx context.Context, consumer jetstream.Consumer) (done int, err error) {
+// next takes one job, if there is one. What is fetched and not begun would wait for
+// nothing, so it is one.
+func (w *Worker) next(ctx context.Context, consumer jetstream.Consumer) error {
 	batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(2*time.Second))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for m := range batch.Messages() {
 		if err := w.do(ctx, m); err != nil {
@@ -95,9 +91,8 @@ func (w *Worker) next(ctx context.Context, consumer jetstream.Consumer) (done in
 			}
 			_ = m.NakWithDelay(tries * time.Second) // after its time another worker gets it anyway
 		}
-		done++
 	}
-	return done, batch.Error()
+	return batch.Error()
 }
 
 // do runs a job, unless it has a result, and confirms it after its result is there.
