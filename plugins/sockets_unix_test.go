@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -121,5 +122,18 @@ func TestStateFolderThatOthersCanWriteRunsNothing(t *testing.T) {
 	_, _, err := b.call(do{Do: "version"})
 	if p := expectCode(t, err, CodeState); p != nil && p.Path != b.state {
 		t.Errorf("it names %s", p.Path)
+	}
+}
+
+func TestSocketsLieWhereTheirPathsAreShortEnough(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 200))
+	must(t, os.MkdirAll(long, 0o700))
+	t.Setenv("TMPDIR", long)
+	state := t.TempDir()
+	if got := (&sockets{state: state}).where(); got == long || len(got) > longestBase || !filepath.IsAbs(got) {
+		t.Errorf("they lie in %q", got)
+	}
+	if got := (&sockets{base: long, state: state}).where(); got != long {
+		t.Errorf("the host's own place is not taken: %q", got)
 	}
 }

@@ -465,3 +465,54 @@ func TestDedupeOfEveryKindDropsCopiesAlone(t *testing.T) {
 		}
 	}
 }
+
+// An administrator's settings for Claude Code lie beside the managed folder.
+func TestManagedSettingsOfAnotherProductLieBesideOurs(t *testing.T) {
+	opts := machine(t, "")
+	opts.Compat = []string{"claude"}
+	beside := filepath.Dir(opts.ManagedDir)
+	for _, folder := range []string{"claude-code", "ClaudeCode"} {
+		write(t, filepath.Join(beside, folder, "managed-settings.json"), `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}}`)
+	}
+	reg := open(t, opts)
+	var found []string
+	for _, l := range reg.List() {
+		if l.Hook.Scope == hook.ScopeManaged && l.State == hook.StateReady {
+			found = append(found, filepath.Base(filepath.Dir(l.Hook.Source.Path)))
+		}
+	}
+	if len(found) != 1 || !strings.EqualFold(strings.ReplaceAll(found[0], "-", ""), "claudecode") {
+		t.Errorf("found %q", found)
+	}
+	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny {
+		t.Errorf("%+v", out)
+	}
+}
+
+// finder is a handler that finds the same wrong with each of its hooks.
+type finder struct{ found hook.Diagnostic }
+
+func (finder) Handle(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil }
+
+func (f finder) Check(*hook.Call) []hook.Diagnostic { return []hook.Diagnostic{f.found} }
+
+func TestAHooksStatusIsWhatItsHandlerFindsWrong(t *testing.T) {
+	for _, test := range []struct {
+		found hook.Diagnostic
+		state hook.State
+		says  string
+	}{
+		{hook.Diagnostic{Severity: hook.SeverityError, Code: "bad_expression", Line: 3, Message: "no such field"}, hook.StateInvalid, "line 3, column 1: no such field; correct the expression"},
+		{hook.Diagnostic{Severity: hook.SeverityError, Code: "bad_expression", Line: 3, Column: 7, Message: "no such field"}, hook.StateInvalid, "line 3, column 7: no such field; correct the expression"},
+		{hook.Diagnostic{Severity: hook.SeverityError, Code: "bad_condition", Message: "it is empty", Hint: "fill it"}, hook.StateInvalid, "it is empty; fill it"},
+		{hook.Diagnostic{Severity: hook.SeverityError, Code: "no_server", Message: "no server", Hint: "name one"}, hook.StateIneligible, "no server; name one"},
+		{hook.Diagnostic{Severity: hook.SeverityWarning, Code: "no_server", Message: "no server", Hint: "name one"}, hook.StateReady, "; "},
+	} {
+		opts := only(tree(t, "\n-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"http\"\nurl = \"https://x\"\n+++\n"))
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindHTTP: finder{test.found}}
+		list := open(t, opts).List()
+		if len(list) != 1 || list[0].State != test.state || list[0].Why+"; "+list[0].Hint != test.says {
+			t.Errorf("%+v: %+v", test.found, list)
+		}
+	}
+}

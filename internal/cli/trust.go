@@ -65,7 +65,7 @@ func (a *app) trustCommand() *cobra.Command {
 			case f.export == "":
 				return a.listSubjects(reg)
 			}
-			return export(reg, f.export)
+			return a.export(reg, f.export)
 		},
 	}
 	flags := cmd.Flags()
@@ -325,15 +325,21 @@ func (a *app) roots(reg *registry.Registry) func(string) bool {
 }
 
 // export writes the approvals of what is loaded here to a file: those by which
-// it was found approved, nothing is read again.
-func export(reg *registry.Registry, path string) error {
+// it was found approved, nothing is read again. It says which hooks are not among
+// them.
+func (a *app) export(reg *registry.Registry, path string) error {
 	if path == "" {
 		return nil
 	}
 	var here []trust.Approval
+	var without []string
 	for _, s := range reg.Subjects() {
 		if s.Verdict.Approved {
 			here = append(here, *s.Verdict.Approval)
+		} else {
+			for _, h := range s.Hooks {
+				without = append(without, h.ID)
+			}
 		}
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".approvals-*")
@@ -347,5 +353,12 @@ func export(reg *registry.Registry, path string) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), path)
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Err, "%s has %s\n", path, plural(len(here), "approval"))
+	if len(without) > 0 {
+		fmt.Fprintf(a.Err, "%s not approved, and not in it: %s\n", plural(len(without), "hook"), strings.Join(without, ", "))
+	}
+	return nil
 }

@@ -242,20 +242,27 @@ func TestDigestTellsNamesModesAndBytesApart(t *testing.T) {
 
 func TestSourcesThatWouldRunProgramsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"ext::sh -c id":                      "run a program",
-		"fd::17":                             "run a program",
-		"http://example.com/x.git@v1":        "not by http",
-		"git://example.com/x.git@v1":         "not by git",
-		"https://user:pw@example.com/x@v1":   "would be written down",
-		"https://token@example.com/x.git@v1": "would be written down",
-		"https://example.com/x.git@--upload": "cannot be a tag",
-		"https://example.com/x.git@a..b":     "cannot be a tag",
-		"https://example.com/x.git@a:b":      "cannot be a tag",
-		"ssh://-oProxyCommand=id/x@v1":       "names no host",
-		"https:///x@v1":                      "names no host",
-		"-u@v1":                              "no such file",
-		"/nowhere@v1":                        "no such file",
-		os.TempDir() + "@v1":                 "is no git repository",
+		"ext::sh -c id":                               "run a program",
+		"fd::17":                                      "run a program",
+		"http://example.com/x.git@v1":                 "not by http",
+		"git://example.com/x.git@v1":                  "not by git",
+		"https://user:pw@example.com/x@v1":            "would be written down",
+		"https://token@example.com/x.git@v1":          "would be written down",
+		"https://example.com/x.tgz?token=1":           "holds token, which would be written down",
+		"https://example.com/x?private_token=1":       "private_token",
+		"https://example.com/x.tgz?X-Amz-Signature=1": "X-Amz-Signature",
+		"https://example.com/x.tgz?se=1&sig=2":        "holds sig",
+		"https://example.com/x.tgz?Key=1":             "holds Key",
+		"https://example.com/x.tgz?apiKey=1":          "apiKey",
+		"https://example.com/x.tgz#access_token=1":    "access_token",
+		"https://example.com/x.git@--upload":          "cannot be a tag",
+		"https://example.com/x.git@a..b":              "cannot be a tag",
+		"https://example.com/x.git@a:b":               "cannot be a tag",
+		"ssh://-oProxyCommand=id/x@v1":                "names no host",
+		"https:///x@v1":                               "names no host",
+		"-u@v1":                                       "no such file",
+		"/nowhere@v1":                                 "no such file",
+		os.TempDir() + "@v1":                          "is no git repository",
 	} {
 		if spec, err := source.Parse(text, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v, %v, want %q", text, spec, err, want)
@@ -267,6 +274,7 @@ func TestSourcesThatWouldRunProgramsAreRefused(t *testing.T) {
 		"ssh://git@example.com:22/team/hooks@release/2026": {Kind: source.KindGit, At: "ssh://git@example.com:22/team/hooks", Ref: "release/2026"},
 		"ssh://git@example.com/team/hooks":                 {Kind: source.KindGit, At: "ssh://git@example.com/team/hooks"},
 		"git@example.com:team/hooks.git@4f2a91c":           {Kind: source.KindGit, At: "git@example.com:team/hooks.git", Ref: "4f2a91c"},
+		"https://example.com/x.tgz?sha=main&keyword=a":     {Kind: source.KindArchive, At: "https://example.com/x.tgz?sha=main&keyword=a"},
 		"git@example.com:team/hooks.git":                   {Kind: source.KindGit, At: "git@example.com:team/hooks.git"},
 	} {
 		got, err := source.Parse(text, "")

@@ -3,11 +3,13 @@ package source
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -116,6 +118,8 @@ func (s Spec) url() (Spec, error) {
 		return s, err
 	case u.User != nil && u.Scheme == "https", hasPassword(u):
 		return s, errors.New("the URL holds a name or a password, which would be written down; use a credential helper of git, or a file of this machine")
+	case secretIn(u) != "":
+		return s, fmt.Errorf("the URL holds %s, which would be written down; fetch the archive yourself, and add the file", secretIn(u))
 	case u.Scheme == "https" || u.Scheme == "ssh":
 		if u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") {
 			return s, fmt.Errorf("%s names no host", s.At)
@@ -137,6 +141,26 @@ func hasPassword(u *url.URL) bool {
 	_, has := u.User.Password()
 	return has
 }
+
+// secretIn is the name of a part of a URL's query or fragment that looks like a
+// secret, "" = there is none.
+func secretIn(u *url.URL) string {
+	fragment, _ := url.ParseQuery(u.Fragment)
+	for _, part := range []url.Values{u.Query(), fragment} {
+		for _, name := range slices.Sorted(maps.Keys(part)) {
+			if secretName().MatchString(name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// secretName matches what signed URLs and tokens are called: private_token, sig,
+// X-Amz-Signature, X-Goog-Credential, apikey.
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)token|secret|passw|pwd|credential|signature|(?:^|[^a-z])(?:sig|auth|key|jwt|code)(?:$|[^a-z])|apikey|access[_-]?key`)
+})
 
 // local is a path of this machine.
 func (s Spec) local() (Spec, error) {
