@@ -29,7 +29,7 @@
 // gives the permit back. That alone counts as neutral: a caller that recovers a
 // panic and means it to be a failure reports [Failure] itself.
 //
-// Refusing is all that a breaker does. What a refused call means (go on, or
+// Refusing is all that a breaker does. What a refused call means (continue, or
 // block) is the caller's to decide, and to say.
 //
 // Time is [time.Now] with its monotonic reading: setting the wall clock neither

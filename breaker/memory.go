@@ -2,7 +2,7 @@ package breaker
 
 import "time"
 
-// Memory is what a breaker must know to go on in another process. The zero value
+// Memory is what a breaker must know to continue in another process. The zero value
 // is that of a closed breaker without failures.
 type Memory struct {
 	Failures int       `json:"failures"` // in a row

@@ -39,7 +39,7 @@ func (s *Set) Get(name string, settings Settings) *Breaker {
 }
 
 // Retain drops the breakers whose name keep does not want, so that a set does not
-// grow over many reloads. Who still holds a dropped breaker can go on using it.
+// grow over many reloads. Who still holds a dropped breaker can continue using it.
 // keep must not call the set's methods.
 func (s *Set) Retain(keep func(name string) bool) {
 	s.mu.Lock()

@@ -7,7 +7,7 @@ import (
 )
 
 // copilotEvents are the names of GitHub Copilot in camelCase. It takes the
-// table's names as well.
+// table's names too.
 var copilotEvents = productEvents{
 	product: "copilot",
 	names: map[string]counterpart{

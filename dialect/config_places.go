@@ -29,7 +29,7 @@ type ConfigPlace struct {
 }
 
 // ConfigPlaces returns the places of products, in the order of scopes. Our own
-// files are not among them: they lie in the scopes' directories.
+// files are not among them: they are in the scopes' directories.
 func ConfigPlaces(of ...string) []ConfigPlace {
 	var places []ConfigPlace
 	for _, p := range products {

@@ -42,13 +42,13 @@ type evidence uint8
 
 const (
 	byName   evidence = iota // the file's name, which many products use, or events that several have
-	byFolder                 // it lies in the product's folder
+	byFolder                 // it is in the product's folder
 	byFile                   // the product has files of that very name
 	byMark                   // it has what only this product has
 )
 
 // recognize tells a file by its path and by its content. The product whose
-// folder it lies in is meant, unless the content is surely another's. Of a file
+// folder it is in is meant, unless the content is surely another's. Of a file
 // that cannot be parsed doc is nil.
 func recognize(name string, doc *decl.Node) (recognized, bool) {
 	place, placed := byPath(name)

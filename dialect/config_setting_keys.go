@@ -18,7 +18,7 @@ type Setting struct {
 	decl.Key
 	By string // whose word counts, in Markdown
 
-	others bool // read in the settings of other products as well
+	others bool // read in the settings of other products too
 	read   func(e *entry, s *Settings)
 }
 

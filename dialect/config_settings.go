@@ -13,7 +13,7 @@ import (
 type Settings struct {
 	DisableAllHooks           *bool
 	AllowManagedHooksOnly     *bool
-	AllowNoHooks              *bool // --no-hooks switches managed hooks off as well
+	AllowNoHooks              *bool // --no-hooks switches managed hooks off too
 	AllowedHTTPHookURLs       []string
 	HTTPHookAllowedEnvVars    []string
 	AllowLocalHTTPHookTargets *bool

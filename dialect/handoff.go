@@ -7,19 +7,19 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// HandoffTimeout is how long a hook that goes on in the background has to
+// HandoffTimeout is how long a hook that continues in the background has to
 // answer, unless it says so itself.
 const HandoffTimeout = 15 * time.Second
 
 // ReadHandoff reports whether what a command has printed so far begins with
-// {"async": true}: then it goes on in the background, whatever its exit code.
+// {"async": true}: then it continues in the background, whatever its exit code.
 // It returns false as long as the object is not complete.
 func ReadHandoff(stdout []byte) (*hook.Handoff, bool) {
 	handoff, _, ok := splitHandoff(trim(stdout))
 	return handoff, ok
 }
 
-// ReadLater reads the answer of a command that went on in the background, from
+// ReadLater reads the answer of a command that continued in the background, from
 // all of its stdout: the first object after the hand-off that is none itself.
 // Other lines are skipped. Without such an object it has no opinion.
 func (rd Reader) ReadLater(c *hook.Call, stdout []byte) (*hook.Output, error) {
@@ -47,7 +47,7 @@ func (rd Reader) ReadLater(c *hook.Call, stdout []byte) (*hook.Output, error) {
 }
 
 // splitHandoff splits a hand-off off a trimmed text. An object that decides
-// something as well is none: the decision would be lost.
+// something too is none: the decision would be lost.
 func splitHandoff(text []byte) (handoff *hook.Handoff, rest []byte, ok bool) {
 	if !bytes.HasPrefix(text, []byte("{")) || !bytes.Contains(text, []byte(`"async"`)) {
 		return nil, nil, false

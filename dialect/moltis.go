@@ -33,7 +33,7 @@ var moltisEvents = productEvents{
 
 // moltisWire reads moltis' answers: the exit code speaks first, and stdout is
 // {"action": "modify" | "block" | "continue"}. There a broken stdout lets the
-// action go on in silence; here it is a failure.
+// action continue in silence; here it is a failure.
 var moltisWire = wire{
 	blockCode:    1,
 	plainIgnored: true,
@@ -66,7 +66,7 @@ func (x *reading) moltisObject(data []byte) *hook.Error {
 }
 
 // moltisModify replaces what the event is about. Where that cannot be done the
-// hook failed: what it meant to change goes on unchanged.
+// hook failed: what it meant to change continues unchanged.
 func (x *reading) moltisModify() {
 	data := x.answer[fData]
 	switch {

@@ -10,7 +10,7 @@ import (
 )
 
 // ownWord is a key that one product's answers have beside the common ones. Its
-// snake_case spelling counts as well.
+// snake_case spelling counts too.
 type ownWord struct {
 	at    place
 	key   string
@@ -31,7 +31,7 @@ var (
 		refusal: `{"decision": "deny", "reason": "…"}`,
 	}
 	// copilotWire reads the flat answers of Copilot, and those of Claude Code, which
-	// it takes as well.
+	// it takes too.
 	copilotWire = wire{
 		blockCode: 2, objectOverFailure: true, verdicts: true,
 		words: []ownWord{

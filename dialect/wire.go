@@ -17,7 +17,7 @@ type wire struct {
 	plainIgnored bool
 	// observesStop: hooks cannot keep an agent from stopping.
 	observesStop bool
-	// textBlocks: any code above blockCode blocks as well, beside a text.
+	// textBlocks: any code above blockCode blocks too, beside a text.
 	textBlocks bool
 	// verdicts: "decision" takes allow, deny and ask, too.
 	verdicts bool

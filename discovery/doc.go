@@ -17,7 +17,7 @@
 // A scope holds hooks/<name>/HOOK.md. A dir scope holds <name>/HOOK.md itself;
 // there, a HOOK.md beside the folders (the operator named the hook's own
 // folder) and hooks/<name>/HOOK.md (the operator named a whole scope) are taken
-// as well. A manifest or settings file that lies beside these places, or has nearly
+// too. A manifest or settings file that is beside these places, or has nearly
 // the right name, is not read and gets a diagnostic. [ProjectRoot] finds the
 // workspace. Within a scope folders come in the order of their names. A scope
 // that is not there is no fault, but for a dir scope: somebody named it.

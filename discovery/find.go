@@ -18,13 +18,13 @@ type Found struct {
 	Data  []byte // what HOOK.md holds; empty if there is a Problem
 
 	// Problem is why HOOK.md could not be read, or nil. It is among the
-	// diagnostics of the walk as well.
+	// diagnostics of the walk too.
 	Problem *hook.Diagnostic
 
 	fsys afero.Fs
 }
 
-// Files returns the names of what lies in the hook's folder, at most a thousand
+// Files returns the names of what is in the hook's folder, at most a thousand
 // and in no order, or nothing if the folder cannot be listed. It reads the
 // folder at each call.
 func (f *Found) Files() []string {

@@ -33,7 +33,7 @@ func readNamed(fsys afero.Fs, name string) ([]byte, error) {
 }
 
 // readFile reads an open file that is regular and small enough. It judges the
-// file that is open, not a name that may mean another one by now.
+// file that is open, not a name that may mean another one now.
 func readFile(file interface {
 	io.Reader
 	Stat() (fs.FileInfo, error)

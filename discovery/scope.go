@@ -84,7 +84,7 @@ func Scopes(o Options) ([]Scope, []hook.Diagnostic) {
 // hooksFolder is the folder of a scope that holds its hook folders.
 const hooksFolder = "hooks"
 
-// packageScopes makes a scope of each folder in dir. A link is one as well: the
+// packageScopes makes a scope of each folder in dir. A link is one too: the
 // folder belongs to the user, who may link a package under development.
 func packageScopes(fsys afero.Fs, dir string) ([]Scope, []hook.Diagnostic) {
 	t, err := openTree(fsys, Scope{Dir: dir, HooksDir: dir})

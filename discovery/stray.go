@@ -37,7 +37,7 @@ func misplaced(path, why, to string) hook.Diagnostic {
 }
 
 // strays finds manifests and settings beside a scope's hooks folder, where
-// nothing reads them. Where links lead out of that folder, what lies beside it
+// nothing reads them. Where links lead out of that folder, what is beside it
 // may be where they lead.
 func strays(fsys afero.Fs, s Scope) []hook.Diagnostic {
 	if s.HooksDir == s.Dir {

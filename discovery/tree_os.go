@@ -85,7 +85,7 @@ func folderError(path string, err error) error {
 func (t *osTree) close() { t.hooks.Close() }
 
 // entries lists the hooks folder itself by its path: os.Root would look at each
-// entry once more. Were the path another folder by now, these would be names
+// entry once more. Were the path another folder now, these would be names
 // that nothing is found under.
 func (t *osTree) entries(path string) ([]entry, error) {
 	var folder *os.File

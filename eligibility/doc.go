@@ -32,7 +32,7 @@
 // the last lookup ended. Until then a verdict may be wrong in either direction.
 // So eligible is a forecast and the start of the hook is the proof: who sees a
 // start fail because the program is not there calls [Check.Invalidate], and the
-// next call looks afresh. The clock is monotonic: setting the wall clock
+// next call looks again. The clock is monotonic: setting the wall clock
 // changes nothing, and where the system stops it during suspend (Linux), the
 // time asleep does not count.
 //

@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // A Checker prepares checks, and hands out one check for equal requirements.
-// It keeps up to 1024 sets that it has prepared, and then begins anew.
+// It keeps up to 1024 sets that it has prepared, and then begins again.
 // All methods may be called from several goroutines at once.
 type Checker struct {
 	lookupEnv func(string) (string, bool)

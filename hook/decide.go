@@ -81,7 +81,7 @@ func (r *Result) Rewrite(ev Event) json.RawMessage {
 		return nil
 	}
 	switch info := Info(ev); {
-	case info.takesOutput(): // of a hook that blocks as well: a secret is removed, and reported
+	case info.takesOutput(): // of a hook that blocks too: a secret is removed, and reported
 		return r.Output.UpdatedToolOutput
 	case info.takesInput() && r.Status == StatusSuccess:
 		return r.Output.UpdatedInput

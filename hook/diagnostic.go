@@ -17,7 +17,7 @@ const (
 	SeverityInfo Severity = "info"
 )
 
-// Diagnostic is one thing worth telling whoever wrote, or runs, a hook. Bad
+// Diagnostic is something that the author or the operator of a hook must know. Bad
 // input becomes a Diagnostic, never silence and never a failed load.
 type Diagnostic struct {
 	Severity Severity `json:"severity"`

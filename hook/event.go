@@ -19,7 +19,7 @@ type EventInfo struct {
 	TakesIf       bool   // an `if` rule is tested; elsewhere a hook with one never runs
 
 	Block      BlockEffect
-	Stderr     Audience  // who is told the stderr of exit code 2
+	Stderr     Audience  // who gets the stderr of exit code 2
 	AnyExit    bool      // every non-zero exit counts as exit code 2
 	NoExit2    bool      // exit code 2 is a failure like any other
 	BlockField bool      // a top-level decision "block" counts
@@ -44,7 +44,7 @@ const (
 	BlockLoop     BlockEffect = "stops"      // the agent's loop ends
 )
 
-// Audience is who is told something.
+// Audience is who gets a message.
 type Audience string
 
 // The audiences of a hook's stderr.

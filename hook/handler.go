@@ -38,11 +38,11 @@ type Call struct {
 	ProjectDir string // the workspace's root
 	Dir        string // the session's working directory
 
-	// Env is the environment of whoever caused the event, as "key=value"; nil =
+	// Env is the environment of the process that caused the event, as "key=value"; nil =
 	// the handler's own. A command inherits it. It is shared, so read only.
 	Env []string
 
-	// Umask is the file mode creation mask of whoever caused the event; nil = this
+	// Umask is the file mode creation mask of the process that caused the event; nil = this
 	// process's own. A command inherits it. Windows has none.
 	Umask *int
 
@@ -70,8 +70,8 @@ type Program struct {
 	Shell bool     // Path is a shell, and the last of Argv its text
 
 	// Files are what the command names outside of its hook's folder: scripts,
-	// programs, data. They are absolute and sorted. One that does not exist must
-	// not come into being.
+	// programs, data. They are absolute and sorted. A missing file must
+	// not are created.
 	Files []string
 	// Unbound says why the command can run files that are not among them; "" =
 	// it cannot, beside what those load in turn.

@@ -73,8 +73,8 @@ func (r Rules) MarshalJSON() ([]byte, error) {
 }
 
 // Concerns is the event whose outcome the hook has a say in: its own, or for a
-// definition with a misspelt one the event that was most likely meant. Nobody
-// may take a guard that never runs for one that approves.
+// definition with a misspelt one the event that was most likely meant. A
+// guard that never runs must not look like a guard that approves.
 func (h *Hook) Concerns() Event {
 	if _, known := Lookup(h.Event); known || h.State != StateInvalid {
 		return h.Event
@@ -152,7 +152,7 @@ const (
 type FailurePolicy string
 
 const (
-	// FailureContinue lets the action go on; the failure is counted and
+	// FailureContinue lets the action continue; the failure is counted and
 	// reported. The default, and the zero value means the same.
 	FailureContinue FailurePolicy = "continue"
 	// FailureBlock turns a failure into the event's blocking outcome.
@@ -188,7 +188,7 @@ type State string
 // The states. The zero State is StateReady.
 const (
 	StateReady       State = "ready"
-	StateUntrusted   State = "untrusted"   // nobody approved this definition
+	StateUntrusted   State = "untrusted"   // this definition has no approval
 	StateIneligible  State = "ineligible"  // something it requires is missing
 	StateDisabled    State = "disabled"    // switched off, by itself or by a gate
 	StateShadowed    State = "shadowed"    // a nearer scope has a hook of this name

@@ -39,7 +39,7 @@ type Base struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// Effort is how hard the model was told to think.
+// Effort is how hard the model has to think.
 type Effort struct {
 	Level string `json:"level"`
 }

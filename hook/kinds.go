@@ -55,7 +55,7 @@ type Declared interface {
 	String() string          // what it is, for people
 }
 
-// reach is how much an event asks of whoever answers it. A kind takes each event
+// reach is how much an event asks of the handler that answers it. A kind takes each event
 // of its reach, and those of more.
 type reach uint8
 

@@ -40,7 +40,7 @@ type Outcome struct {
 	Diagnostics []Diagnostic
 }
 
-// MayProceed reports whether the action that the event announces may go on
+// MayProceed reports whether the action that the event announces may continue
 // without asking anyone: no verdict stricter than Allow, and no hook stopped the
 // agent. Ask and Defer are not permission: a person, or the host's caller, has to
 // decide first. On Stop, SubagentStop and TeammateIdle the action is the stop
@@ -68,7 +68,7 @@ func (o *Outcome) Failures() []*Result {
 // Merge makes one outcome of the results of an event's hooks, given in
 // configuration order. It is pure. The verdict does not depend on the order:
 // deny > defer > ask > allow > none, and continue:false beats them all. Of
-// several rewrites the one that [LastRewrite] returns wins, and a denial leaves
+// several rewrites the one from [LastRewrite] wins, and a denial leaves
 // nothing to rewrite. Contexts and messages are all kept. [Decide] adds what the
 // results alone cannot tell.
 func Merge(ev Event, results []Result) *Outcome {
@@ -110,8 +110,8 @@ func (o *Outcome) settleStop() {
 	}
 }
 
-// settleGrants removes what hooks grant beside a verdict, if the verdict is not
-// the one that it goes with.
+// settleGrants removes what hooks grant beside a verdict, if the verdict is
+// not the one they belong to.
 func (o *Outcome) settleGrants() {
 	if o.Verdict == Deny {
 		o.UpdatedInput = nil

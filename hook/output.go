@@ -52,7 +52,7 @@ type ElicitationAnswer struct {
 	Content json.RawMessage `json:"content,omitempty"`
 }
 
-// Handoff says that a hook goes on in the background and answers later.
+// Handoff says that a hook continues in the background and answers later.
 type Handoff struct {
 	Timeout time.Duration // 0 = the default
 	// Wait returns the later answer, or ends the hook when ctx ends; nil where

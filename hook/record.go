@@ -12,7 +12,7 @@ type Record struct {
 	Event     Event
 	Base      Base     // the common fields, as the hooks got them
 	Tool      string   // the tool's name; "" = the event has none
-	Env       []string // of whoever caused the event, as "key=value"; nil = that of the host. It is for masking, not for keeping
+	Env       []string // of the process that caused the event, as "key=value"; nil = that of the host. It is for masking, not for keeping
 	Payload   []byte   // the event as JSON as the host gave it; nil for a background hook, and where it cannot be encoded
 
 	Outcome    *Outcome // nil = nothing was decided (Err), or a background hook

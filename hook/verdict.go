@@ -13,10 +13,10 @@ type Verdict uint8
 // The zero Verdict is NoOpinion: the hook leaves the decision to others.
 const (
 	NoOpinion Verdict = iota
-	Allow             // the action may go on without asking anyone
+	Allow             // the action may continue without asking anyone
 	Ask               // a person decides
 	Defer             // the host stops and hands the decision to its caller
-	Deny              // the action must not go on
+	Deny              // the action must not continue
 )
 
 var verdictNames = [...]string{"none", "allow", "ask", "defer", "deny"}

@@ -31,7 +31,7 @@ type Case struct {
 	Background any // nil = not asked
 
 	// Hooks are folders that are laid out below hooks/, by name: the hooks that
-	// the case lies beside. Files go over theirs.
+	// the case is beside. Files go over theirs.
 	Hooks map[string]fs.FS
 
 	options []byte

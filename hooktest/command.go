@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Command is an engine that is started anew for each event: the tenterhook
+// Command is an engine that is started again for each event: the tenterhook
 // command, or another that takes the same words. It skips the cases that need
 // an option the command line lacks, or a memory from one event to the next.
 //
 // Its user's scopes are empty folders. The managed scope of the machine cannot
-// be left out: where one has hooks, they run as well.
+// be left out: where one has hooks, they run too.
 func Command(program string, args ...string) Engine {
 	return commandEngine{append([]string{program}, args...)}
 }

@@ -218,7 +218,7 @@ func (w *writer) addResult(dispatch, at int64, e *Entry, r *Result) (seq int64, 
 // hourOf is the hour of a time in microseconds since 1970.
 func hourOf(us int64) int64 { return us / int64(time.Hour/time.Microsecond) }
 
-// bucketsPerOctave is how finely times are told apart: 16 steps from one power of
+// bucketsPerOctave is how finely times are distinguished: 16 steps from one power of
 // two to the next, each 4.4 % wide.
 const bucketsPerOctave = 16
 

@@ -19,7 +19,7 @@ import (
 // Journal is the database of a folder. It is safe for concurrent use, and the
 // folder may be used by several processes.
 type Journal struct {
-	// ID is the database's own name: one that was begun anew has another.
+	// ID is the database's own name: one that was begun again has another.
 	ID string
 	// SetAside is the path of a damaged database that Open put out of the way;
 	// "" = none.
@@ -71,7 +71,7 @@ func Open(ctx context.Context, dir string, o Options) (*Journal, error) {
 }
 
 // SetAside puts a damaged database of a folder out of the way, under the name that
-// it returns; "" = it is sound, such as one that another process has begun anew.
+// it returns; "" = it is sound, such as one that another process has begun again.
 // Close the journal before.
 func SetAside(ctx context.Context, dir string) (aside string, err error) {
 	lock := flock.New(filepath.Join(dir, ingestName), flock.SetPermissions(0o600)) // nobody moves lines into it meanwhile

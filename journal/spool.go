@@ -31,7 +31,7 @@ const (
 // refused, so that a machine where nobody ever asks does not fill up.
 const maxSpool = 256 << 20
 
-// spool appends lines to a file that other processes append to as well.
+// spool appends lines to a file that other processes append to too.
 type spool struct {
 	path string
 	lock *flock.Flock

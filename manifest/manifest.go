@@ -19,7 +19,7 @@ type Source struct {
 	Package     string // the plugin package, in ScopePlugin
 	Folder      string // the folder's name, and the hook's, unless the manifest has one
 
-	// Files returns the names of what lies beside the manifest. It is asked only
+	// Files returns the names of what is beside the manifest. It is asked only
 	// if there is no command, to say what the handler is instead; nil = unknown.
 	Files func() []string
 }

@@ -131,7 +131,7 @@ func (c *copies) copy(src, path, want string) *Problem {
 	return nil
 }
 
-// sweep removes copies that nobody used for long. One that still runs goes on.
+// sweep removes copies that nobody used for long. One that still runs continues.
 func (c *copies) sweep(but string) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

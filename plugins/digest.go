@@ -62,7 +62,7 @@ func (d *digests) of(path string) (string, *Problem) {
 	if err != nil {
 		return "", about(CodeUnsafe, path, err, "")
 	}
-	// What was checked, what was read and what lies there now are one file.
+	// What was checked, what was read and what is there now are one file.
 	if after, err := stampOf(path); err == nil && opened == s && after == s && !s.Young(now) {
 		d.keep(path, digest{s, sum})
 	}

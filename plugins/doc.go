@@ -16,7 +16,7 @@
 // # What runs
 //
 // The lock file names the sha256 of each approved executable. At each call the
-// file that lies in the package is held against it, for a stat; one that was
+// file that is in the package is held against it, for a stat; one that was
 // changed is refused. What is executed is a private copy, whose digest was taken
 // of the bytes that were copied. What an interpreter loads beside a script is
 // not covered: bundle a plugin in such a language into one file.

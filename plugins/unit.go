@@ -18,7 +18,7 @@ import (
 var epoch = time.Now()
 
 // unit supervises one plugin: one process for all its hooks and calls, started
-// when it is needed, anew after it died, and exchanged when other bytes were
+// when it is needed, again after it died, and exchanged when other bytes were
 // approved.
 type unit struct {
 	host *Host
@@ -60,7 +60,7 @@ const (
 // tries counts failures in a row and spaces the starts after them. The first
 // crash costs no wait: most are the last.
 type tries struct {
-	of     approval // what failed; other bytes begin anew
+	of     approval // what failed; other bytes begin again
 	failed int
 	last   *Problem
 	after  time.Time // no start before

@@ -195,7 +195,7 @@ func (p *pool) deliver(e *entry, c *hook.Call, result hook.Result) {
 }
 
 // Async returns the results of background hooks as they come. It is closed
-// with the registry. Results that nobody reads are dropped when 256 wait.
+// with the registry. Results that are not read are dropped when 256 wait.
 func (r *Registry) Async() <-chan AsyncResult {
 	p := r.async
 	p.mu.Lock()
@@ -210,7 +210,7 @@ func (r *Registry) Async() <-chan AsyncResult {
 }
 
 // Dropped counts the background hooks that found no place, and the results
-// that nobody read.
+// that were not read.
 func (r *Registry) Dropped() int {
 	r.async.mu.Lock()
 	defer r.async.mu.Unlock()

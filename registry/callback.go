@@ -89,7 +89,7 @@ func (r *Registry) RegisterSession(session string, h *hook.Hook) error {
 }
 
 // EndSession removes a session's hooks and what is remembered of it. A
-// SessionEnd event does so as well, once its hooks have run.
+// SessionEnd event does so too, once its hooks have run.
 func (r *Registry) EndSession(session string) {
 	r.mu.Lock()
 	if now := r.sessions.Load(); now != nil && now.hooks[session] != nil {

@@ -15,7 +15,7 @@ type callLocks struct {
 }
 
 type callLock struct {
-	free  chan struct{} // holds a token while nobody has the lock
+	free  chan struct{} // holds a token while the lock is free
 	users int
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// ownScopes are the scopes that nobody has to name.
+// ownScopes are the scopes that apply without being named.
 var ownScopes = []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopeProject, hook.ScopePlugin}
 
 // Report is what Check found.
@@ -113,7 +113,7 @@ func checkPath(ctx context.Context, path string) ([]*definition, []hook.Diagnost
 	return []*definition{d}, nil, nil
 }
 
-// isConfig reports whether a file's name is one that config files have.
+// isConfig reports whether a file has the name of a config file.
 func isConfig(path string) bool {
 	switch filepath.Ext(path) {
 	case ".json", ".jsonc", ".json5", ".toml", ".hook":
@@ -252,7 +252,7 @@ func (r *Registry) examine(report *Report, e *entry, named bool) {
 }
 
 // projectOf is the root of the project that a file declares hooks for: the folder
-// around the one that a product keeps its files in. It is "" for a file of the
+// around the folder in which a product keeps its files. It is "" for a file of the
 // home directory: its hooks run in each session's project.
 func (r *Registry) projectOf(path string) string {
 	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {

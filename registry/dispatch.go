@@ -29,12 +29,12 @@ type dispatch struct {
 	view    view
 	in      hook.Input // as the last rewrite left it
 	base    hook.Base
-	observe func(Progress) // nil = nobody watches
+	observe func(Progress) // nil = no watcher
 	nested  bool           // a hook of another dispatch waits for this one
 	id      uint64         // tells dispatches apart
 
 	slots  []slot   // one for each hook that a version of the input concerned, in order
-	room   [4]*slot // for those that run side by side
+	room   [4]*slot // for the hooks that run side by side
 	wire   []byte   // in as JSON
 	turn   int      // of the hooks that run now
 	author *entry   // whose rewrite in is; nil = in is as the host gave it
@@ -112,7 +112,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	return out, nil
 }
 
-// take gives each concerned hook its slot, and those that do not run their
+// take gives each concerned hook its slot, and those without a run their
 // result.
 func (d *dispatch) take(picked []pick) {
 	d.slots = make([]slot, 0, len(picked))

@@ -1,4 +1,4 @@
-// Package registry loads hooks, selects those that an event concerns, runs
+// Package registry loads hooks, selects the hooks that an event concerns, runs
 // them, and merges what they answer.
 //
 // Stage: the whole pipeline from discovery to merge; a host imports it, or the

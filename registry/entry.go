@@ -27,16 +27,16 @@ type entry struct {
 	sealed atomic.Pointer[hook.Hook] // as it last ran from a copy of what was approved
 }
 
-// preparation is what an entry has in common with the one that blocks on failure.
+// preparation is what an entry shares with the entry that blocks on failure.
 type preparation struct {
 	handler hook.Handler // nil = none runs this kind
 	state   hook.State   // without eligibility, which is asked each time
 	why     string
 	gated   bool       // it is disabled, and not by its own definition
-	event   hook.Event // the event it is indexed under: that of the hook, or the one that it misspelt
+	event   hook.Event // the event it is indexed under: the hook's, or the event that it misspelt
 
 	declared   *hook.Hook  // without the defaults of the settings
-	spentAs    string      // of one that runs once: its definition
+	spentAs    string      // of a hook that runs once: its definition
 	definition *definition // nil = registered from Go
 	over       []*entry    // hooks that take its place while they can run, the nearest first
 	same       sameness    // what dedupe knows it by
@@ -129,7 +129,7 @@ func (r *Registry) judge(p *policy, e *entry) {
 	}
 	off := r.gate(p, h)
 	switch {
-	case off != "": // be it broken or not: who switches it off wants to hear no more of it
+	case off != "": // be it broken or not: who switches it off wants no more messages about it
 		e.state, e.why, e.gated = hook.StateDisabled, off, true
 	case e.state != hook.StateReady:
 	case !hook.Info(h.Event).Takes(h.Kind):

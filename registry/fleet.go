@@ -37,13 +37,13 @@ type Policy struct {
 	Reason  string      `json:"reason,omitempty"`
 	Path    string      `json:"path"`
 	Scope   hook.Scope  `json:"scope"`         // of the settings that name the fleet, and of the rules
-	Why     string      `json:"why,omitempty"` // of one that does not count
+	Why     string      `json:"why,omitempty"` // of a document that does not count
 }
 
 // PolicyState is whether a policy is in force.
 type PolicyState string
 
-// The states. An expired policy stays in force. One that does not count blocks what
+// The states. An expired policy stays in force. A policy that does not count blocks what
 // can be blocked.
 const (
 	PolicyKnown   PolicyState = "known"
@@ -84,7 +84,7 @@ type fleetLook struct {
 	until  time.Time     // when one expires; zero = none does
 }
 
-// fleetWatch is what the last load saw, and when somebody looked again.
+// fleetWatch is what the last load saw, and when it was last checked.
 type fleetWatch struct {
 	looks  []fleetLook
 	looked atomic.Int64 // as UnixNano
@@ -141,7 +141,7 @@ type fleetMemory struct {
 	settings dialect.FleetSettings
 	scope    discovery.Scope
 	look     fleetLook
-	sure     bool // its stamps tell that the files are those that were read
+	sure     bool // its stamps show that the files are unchanged
 	files    []*configFile
 }
 
@@ -234,7 +234,7 @@ func readFleet(c *configFile) *fleetMemory {
 		case slices.Contains(store.Roots.Channels(), channel):
 			f.unknown(c.settings.Fleet.OnUnknown)
 		default:
-			continue // nobody may sign one
+			continue // no key may sign it
 		}
 		m.files = append(m.files, f.done())
 	}

@@ -20,7 +20,7 @@ func (e *entry) isGuard() bool {
 	return e.state == hook.StateReady && canGuard(e.hook)
 }
 
-// canGuard reports whether a hook can prevent something, or may be one that can:
+// canGuard reports whether a hook can prevent something, or could if it were valid:
 // a definition that is broken.
 func canGuard(h *hook.Hook) bool {
 	if h.Event == "" {

@@ -21,7 +21,7 @@ import (
 const (
 	callbackLimit = 5 * time.Second  // OnAsync, ToolSchema, Recorder, a Logger's handler
 	askLimit      = 15 * time.Second // a handler that is configured, or asked about a hook
-	describeLimit = time.Minute      // one that reads the plugins of a package
+	describeLimit = time.Minute      // a function that reads the plugins of a package
 	closeGrace    = 2 * handlerGrace
 )
 

@@ -26,7 +26,7 @@ type generation struct {
 	policy      policy
 	entries     []*entry // of the definitions
 	diagnostics []hook.Diagnostic
-	guards      *guardSet // those that sessions keep
+	guards      *guardSet // the guards that sessions keep
 	fleet       []*fleetMemory
 }
 
@@ -79,8 +79,8 @@ const maxMemo = 1024
 type eventIndex struct {
 	all    []*entry
 	every  []int            // positions in all whose matcher takes everything
-	names  map[string][]int // of those that take just these names
-	tested []int            // of those that must be asked
+	names  map[string][]int // of matchers that take just these names
+	tested []int            // of matchers that must be asked
 
 	memo atomic.Pointer[map[string][]*entry] // copied on write
 	mu   sync.Mutex                          // orders the writers of memo

@@ -25,22 +25,22 @@ type definition struct {
 	hooks  []*hook.Hook
 	notes  []hook.Diagnostic
 
-	subject *trust.Subject // of one that needs an approval
-	content *trust.Content // of one that a pack's digest approves
+	subject *trust.Subject // of a definition that needs an approval
+	content *trust.Content // of a definition that a pack's digest approves
 	guard   *trust.Guard
-	env     []string // that its command is resolved in for whoever brings none
+	env     []string // the environment for callers without one
 
-	disowned  string // why nobody trusts its files; "" = who owns them is fine
+	disowned  string // why its files are not trusted; "" = their owner is fine
 	problem   string // why the manifest could not be read
-	listed    bool   // what lies beside the manifest had a say
+	listed    bool   // what is beside the manifest had a say
 	described bool   // it is what a plugin says of itself
-	stale     bool   // kept, for what is there by now is broken
+	stale     bool   // kept, for what is there now is broken
 }
 
 // loaded is what the scopes hold.
 type loaded struct {
 	definitions []*definition // those of config files after the folders
-	configs     []*configFile // those that count
+	configs     []*configFile // the settings that count
 	read        []*configFile // all of them
 	notes       []hook.Diagnostic
 	fleet       []*fleetMemory
@@ -57,7 +57,7 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 	scopes, notes := discovery.Scopes(discovery.Options{FS: opts.FS, Workspace: workspace,
 		ManagedDir: opts.ManagedDir, UserDir: opts.UserDir, PluginsDir: opts.PluginsDir, Dirs: opts.Dirs, GuardDirs: opts.GuardDirs, Without: opts.Without})
 	l := &loaded{notes: notes}
-	var owners trust.Owners // asked anew at each load: files may be as they were, and others' to write by now
+	var owners trust.Owners // asked again at each load: files may be as they were, and others' to write now
 	scopes = r.keepPackages(last, scopes, &owners, l)
 	for _, s := range scopes {
 		if err := r.loadFolders(ctx, last, s, &owners, l); err != nil {
@@ -76,7 +76,7 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 	return l, r.loadPacks(ctx, last, l)
 }
 
-// keepPackages adds the plugin packages that there were, if those that there are
+// keepPackages adds the earlier plugin packages, if the present ones
 // cannot be listed. Where none is known, a hook that is invalid stands for them.
 func (r *Registry) keepPackages(last *memory, scopes []discovery.Scope, owners *trust.Owners, l *loaded) []discovery.Scope {
 	i := slices.IndexFunc(l.notes, func(d hook.Diagnostic) bool { return d.Severity == hook.SeverityError })
@@ -134,7 +134,7 @@ func closedFolder(notes []hook.Diagnostic, dir string) *hook.Diagnostic {
 }
 
 // insteadOf is what stands for the hooks of a folder that cannot be read: what
-// it last held, or a hook that is invalid. Nobody may take it for an empty one.
+// it last held, or a hook that is invalid. It must not look empty.
 func (r *Registry) insteadOf(last *memory, s discovery.Scope, owners *trust.Owners, bad *hook.Diagnostic, seen []*definition) []*definition {
 	if r.disown(owners, s, s.HooksDir, false) == nil {
 		if kept := last.unseenFolders(s, seen); len(kept) > 0 {
@@ -148,8 +148,8 @@ func (r *Registry) insteadOf(last *memory, s discovery.Scope, owners *trust.Owne
 	return []*definition{define(f)}
 }
 
-// describe adds the hooks that plugins have in themselves. One that a HOOK.md
-// beside it declares is configured there.
+// describe adds the hooks that plugins have in themselves. A HOOK.md
+// beside a plugin configures the hook that it declares.
 func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 	plugins, ok := r.handlers[hook.KindPlugin].(Describer)
 	if !ok || r.opts.FS != nil {
@@ -204,8 +204,8 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 	}
 }
 
-// define parses a hook folder. One that cannot be read is a hook as well, one
-// that is invalid: nobody may take it for one that is not there.
+// define parses a hook folder. A folder that cannot be read
+// is an invalid hook, so that it does not look like a missing one.
 func define(f *discovery.Found) *definition {
 	src := manifest.Source{Scope: f.Scope.Scope, Package: f.Scope.Package, Folder: f.Name,
 		Source: hook.Source{Path: f.Path, Dir: f.Dir, Root: f.Scope.Dir, Data: f.Scope.DataDir, Pack: f.Scope.Pack, PackBy: f.Scope.PackBy}}
@@ -359,8 +359,8 @@ func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
 }
 
 // disown says why a file of the managed or the user scope does not count, for a
-// tree with all that is in its folder: somebody else could have written it. On a
-// host's own file system nobody owns anything.
+// tree with all that is in its folder: another user could have written it. On a
+// host's own file system files have no owner.
 func (r *Registry) disown(owners *trust.Owners, scope discovery.Scope, path string, tree bool) *trust.Problem {
 	owner := trust.OwnerOf(scope.Scope)
 	if r.opts.FS != nil || owner == trust.OwnerAnyone {

@@ -44,12 +44,12 @@ func (c *configFile) source() source { return sourceOf(c.scope, c.product, c.pat
 type remembered[T comparable] struct {
 	value T
 	stamp stamp.Stamp
-	sure  bool        // the stamp tells that the file is the one that was read
+	sure  bool        // the stamp shows that the file is unchanged
 	moved atomic.Bool // it was read again, and has the same content
 }
 
 // remember keeps what was loaded since began. A file that changed since then
-// may not be the one that was read. What last remembered and the load took from
+// may differ from what was read. What last remembered and the load took from
 // there is as it was.
 func remember(l *loaded, began time.Time, stats bool, last *memory) *memory {
 	m := &memory{folders: make(map[source]*remembered[*definition], len(l.definitions)),
@@ -145,7 +145,7 @@ func (m *memory) orGood(d *definition) *definition {
 	switch {
 	case d.listed && !last.stale && reflect.DeepEqual(d.hooks, last.hooks) && slices.Equal(d.notes, last.notes):
 		return last
-	case d.disowned != "", last.disowned != "": // whoever broke it may have changed its scripts
+	case d.disowned != "", last.disowned != "": // the edit that broke it may have changed its scripts
 	case d.broken() && !last.broken():
 		own := *last
 		own.stale, own.data, own.problem, own.notes = true, d.data, d.problem, append(slices.Clip(d.notes), keptNote(d.path))
@@ -343,7 +343,7 @@ func (c *configFile) keepGood(last *configFile) {
 }
 
 // sameEntry reports whether an entry of a settings file is as it was, wherever
-// in the file it stands by now.
+// in the file it stands now.
 func (d *definition) sameEntry(was *definition) bool {
 	if d.config == nil || was.config == nil || d.stale != was.stale {
 		return false

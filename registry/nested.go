@@ -33,7 +33,7 @@ func dispatchOf(ctx context.Context) *current {
 var dispatches atomic.Uint64
 
 // nest begins a dispatch of r, and reports whether it is a nested one. It fails
-// on one that is nested too deep.
+// on a dispatch that is nested too deep.
 func (r *Registry) nest(ctx context.Context) (d *current, nested bool, err error) {
 	outer := dispatchOf(ctx)
 	d = &current{r: r, id: dispatches.Add(1), outer: outer}

@@ -9,8 +9,8 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// maxSessions bounds the sessions that anything is remembered of. The one that
-// was not used for longest is forgotten first.
+// maxSessions bounds the sessions that anything is remembered of. The session
+// that was not used for longest is forgotten first.
 const maxSessions = 4096
 
 // onceRuns remembers which hooks that run once have run, or are running.
@@ -96,7 +96,7 @@ func (o *onceRuns) spend(key onceKey, by uint64) bool {
 	return run != nil
 }
 
-// settle ends a run. One that did not succeed is given back.
+// settle ends a run. A run that did not succeed is given back.
 func (c *claim) settle(succeeded bool) {
 	c.runs.mu.Lock()
 	defer c.runs.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 // Open loads the hooks of every scope. What is wrong with a definition is a
 // diagnostic, and never keeps the others from loading. It fails only if ctx
 // ends, the workspace is no directory, or Options.Compat names a product that
-// nobody knows.
+// tenterhook does not know.
 func Open(ctx context.Context, opts Options) (*Registry, error) {
 	opts = opts.withDefaults()
 	workspace, err := filepath.Abs(opts.Workspace)

@@ -35,7 +35,7 @@ type Options struct {
 	// nothing off and allow nothing.
 	GuardDirs []string
 	// Homes are more directories that ~ may mean, besides HOME of Env: a rule that
-	// refuses or asks holds if it holds for any of them, one that allows if it
+	// refuses or asks holds if it holds for any of them, a rule that allows if it
 	// holds for all.
 	Homes []string
 	// Without leaves scopes out.
@@ -43,12 +43,12 @@ type Options struct {
 	// StateDir is where approvals are kept; "" = $XDG_STATE_HOME/tenterhook.
 	StateDir string
 	// Approvals are files of approvals that the operator hands in, made by
-	// `tenterhook trust --export`, for machines that nobody sits at.
+	// `tenterhook trust --export`, for machines without a person.
 	Approvals []string
 	// FS is where definitions are read from; nil = the machine's file system.
 	FS afero.Fs
 
-	// Compat names products whose config files are read as well, in their own
+	// Compat names products whose config files are read too, in their own
 	// places: "claude", "caliban", "codex", …, or "all".
 	Compat []string
 
@@ -69,8 +69,8 @@ type Options struct {
 	// "key=value"; nil = this process's environment.
 	Env []string
 	// Handlers run kinds of hooks, in the place of or beside the built-in
-	// ones. A kind without a handler is unsupported. One that is a [Configurer]
-	// gets the settings, and one that is an io.Closer is closed with the
+	// ones. A kind without a handler is unsupported. A handler that is a [Configurer]
+	// gets the settings, and an io.Closer is closed with the
 	// registry, once. A handler that panics or hangs is a failure of its hook.
 	Handlers map[hook.Kind]hook.Handler
 
@@ -104,7 +104,7 @@ type Options struct {
 	// Recorder keeps what dispatches and background hooks came to; nil = nothing
 	// is kept. A journal.Recorder is one.
 	Recorder hook.Recorder
-	// Logger is told of failures and of results; nil = silence. It never sees
+	// Logger gets failures and results; nil = silence. It never sees
 	// a payload or an environment value.
 	Logger *slog.Logger
 }

@@ -38,7 +38,7 @@ func namedPacks(configs []*configFile) (named []namedPack) {
 		switch c.scope.Scope {
 		case hook.ScopeManaged, hook.ScopeUser, hook.ScopeDir:
 		default:
-			continue // it has no word, and is told so
+			continue // it has no say, and the diagnostic reports it
 		}
 		if c.disowned != "" {
 			continue
@@ -63,8 +63,8 @@ func (r *Registry) Packs() []string {
 }
 
 // loadPacks loads the hooks of the packs that the settings name, from the store.
-// Whatever is wrong with a pack, hooks stand for it, so that nobody takes it for
-// one that has no objection.
+// Whatever is wrong with a pack, hooks stand for it, so that it does not
+// look like a pack without objections.
 func (r *Registry) loadPacks(ctx context.Context, last *memory, l *loaded) error {
 	var seen []pack.Reference // the same pack of two places is one
 	for _, n := range namedPacks(l.configs) {
@@ -108,8 +108,8 @@ func (r *Registry) loadPacks(ctx context.Context, last *memory, l *loaded) error
 	return nil
 }
 
-// lostPack reports whether a pack cannot be read that blocks then: one that is
-// there, or one that the managed settings name. Who removes the latter must not
+// lostPack reports whether a pack cannot be read that blocks then: a pack
+// that is there, or a pack that the managed settings name. Who removes the latter must not
 // switch it off.
 func lostPack(s discovery.Scope, bad *hook.Diagnostic) bool {
 	return bad.Code == packChanged || bad.Code == packMissing && s.PackBy == hook.ScopeManaged
@@ -137,8 +137,8 @@ func insteadOfPack(last *memory, s discovery.Scope, name, path string, bad *hook
 	return define(f)
 }
 
-// loadPack loads the hooks of a pack that is in the store. Each manifest must be
-// the one that the digest names; every other file is judged when a hook is to run.
+// loadPack loads the hooks of a pack that is in the store. The digest must name
+// each manifest; every other file is judged when a hook is to run.
 func (r *Registry) loadPack(ctx context.Context, last *memory, s discovery.Scope, p *pack.Pack, problem func(code, message, hint string) *hook.Diagnostic, hint string, l *loaded) error {
 	changed := p.Changed()
 	if changed != "" {
@@ -164,7 +164,7 @@ func (r *Registry) loadPack(ctx context.Context, last *memory, s discovery.Scope
 	for _, d := range definitions {
 		byPath[d.path] = d
 	}
-	for _, name := range p.Hooks() { // what lies there besides is no part of the pack
+	for _, name := range p.Hooks() { // what is there besides is no part of the pack
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))
 		want, _ := p.File(name)
 		d := byPath[path]

@@ -13,7 +13,7 @@ import (
 )
 
 // Pin is a guard as a session began with it. Its JSON is for another registry
-// to go on with.
+// to continue with.
 type Pin struct {
 	Hook *hook.Hook // with the defaults that its settings gave it
 	// Files is a digest of the files that its command comes to, "" = it is not
@@ -248,7 +248,7 @@ func (r *Registry) repin(next *generation) (ids []string) {
 }
 
 // keepGuards puts the guards of sessions that are not live among the sessions' hooks,
-// and for no sessions takes all away. It returns the IDs of those that were not
+// and for no sessions takes all away. It returns the IDs of the guards that were not
 // there. The caller holds mu.
 func (r *Registry) keepGuards(sessions map[string][]*pin, now *guardSet) (ids []string) {
 	before := r.sessions.Load()

@@ -12,7 +12,7 @@ import (
 )
 
 // sealGuard reads the files that a guard's command comes to: those of its folder,
-// and those that the command names elsewhere. It returns nil for a guard without
+// and the files that the command names elsewhere. It returns nil for a guard without
 // a command, and where they cannot be read.
 func (r *Registry) sealGuard(h *hook.Hook) *trust.Seal {
 	if h.Command == nil {
@@ -32,7 +32,7 @@ func (r *Registry) sealGuard(h *hook.Hook) *trust.Seal {
 }
 
 // digestOf is that of the files of a seal but for the manifest, which may be
-// another by now: the guard is kept as it was declared.
+// another now: the guard is kept as it was declared.
 func digestOf(s *trust.Seal) string {
 	files := s.Approval()
 	sum := sha256.New()

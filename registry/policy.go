@@ -16,7 +16,7 @@ import (
 
 // policy is what the settings of all scopes come to.
 type policy struct {
-	// dialect.Settings are those that reach the handlers.
+	// dialect.Settings are the settings that reach the handlers.
 	dialect.Settings
 
 	off         []reach // disable_all_hooks
@@ -57,7 +57,7 @@ func (p *policy) sandboxOf(s hook.Scope) hook.SandboxMode {
 	if resolve.NeedsApproval(s) {
 		mode = hook.SandboxStrict
 	}
-	for _, word := range p.sandboxes { // the one that counts most comes first
+	for _, word := range p.sandboxes { // the most important one comes first
 		if m := word.modes[s.String()]; m != "" && word.covers(s) && !word.raises {
 			mode = m
 			break
@@ -279,7 +279,7 @@ func union(a, b []string) []string {
 // may have any number of.
 const maxIDNotes = 20
 
-// overreach tells of what a workspace's settings say in vain.
+// overreach reports which settings of a workspace have no effect.
 func (c *configFile) overreach() []hook.Diagnostic {
 	const whose = "a workspace has no say in it"
 	s := &c.settings
@@ -325,7 +325,7 @@ func (c *configFile) ignored(key, why string) hook.Diagnostic {
 		Message: key + " is ignored: " + why, Hint: "set it in the user's or the managed settings"}
 }
 
-// unknownIDs tells of hooks that settings switch off and nobody declares.
+// unknownIDs reports hooks that settings switch off and no file declares.
 func (p *policy) unknownIDs(definitions []*definition) []hook.Diagnostic {
 	ids := make(map[string]bool, len(definitions))
 	for _, d := range definitions {

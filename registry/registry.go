@@ -54,7 +54,7 @@ type Registry struct {
 	stores     []*trust.Store // the first is the one to approve in
 	storeNotes []hook.Diagnostic
 	snapshots  *trust.Snapshots
-	compat     []string // products whose files are read as well
+	compat     []string // products whose files are read too
 	off        string   // what switches all hooks off from outside of files; "" = nothing
 
 	reloading sync.Mutex // orders reloads
@@ -163,7 +163,7 @@ func (o *Options) lookupEnv() func(string) (string, bool) {
 	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
 }
 
-// homeDir is the home of whoever the hooks run for: that of their environment.
+// homeDir is the home of the user for whom the hooks run: that of their environment.
 func (o *Options) homeDir() string {
 	if home, ok := o.lookupEnv()("HOME"); ok && home != "" {
 		return home

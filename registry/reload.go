@@ -12,7 +12,7 @@ import (
 // Reloaded says what a reload changed, by the IDs of hooks.
 type Reloaded struct {
 	Added, Removed, Changed []string
-	// Kept are hooks whose files are broken by now: they run as they last were.
+	// Kept are hooks whose files are broken now: they run as they last were.
 	Kept []string
 	// States are the hooks that can run now and could not before, or the other
 	// way round. Only Watch looks for them.
@@ -26,7 +26,7 @@ type Reloaded struct {
 	// Diagnostics are those of all that is loaded, as of now.
 	Diagnostics []hook.Diagnostic
 
-	replaced []*definition // those that others took the place of, or nothing
+	replaced []*definition // the hooks that others replaced, or nothing
 }
 
 // StateChange is a hook whose state has changed.
@@ -46,8 +46,8 @@ func (c *Reloaded) Any() bool {
 // Reload reads again what changed since the last load: a file that did not is
 // not read, for the cost of a stat. All is read and judged first and then
 // swapped at once: each dispatch sees the hooks of before or those of after. A
-// file that is broken by now keeps the hooks that it last had, and a diagnostic
-// says so; one that is gone takes them along. It fails on a closed registry and
+// file that is broken now keeps the hooks that it last had, and a diagnostic
+// says so; with a deleted file its hooks go. It fails on a closed registry and
 // if ctx ends, and has changed nothing then.
 func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 	r.reloading.Lock()
@@ -128,7 +128,7 @@ func (c *Reloaded) compare(before *generation, l *loaded) {
 }
 
 // publish swaps what was loaded in, with the hooks that were registered, which
-// its settings are about as well. It returns the IDs of guards that sessions keep.
+// its settings are about too. It returns the IDs of guards that sessions keep.
 func (r *Registry) publish(g *generation) []string {
 	if r.pinning() {
 		r.guards(g) // reads files, so before the lock
@@ -156,7 +156,7 @@ func (r *Registry) publish(g *generation) []string {
 	return kept
 }
 
-// resettled prepares anew the registered hooks whose defaults are others by now.
+// resettled prepares again the registered hooks whose defaults are others now.
 func (r *Registry) resettled(p *policy, entries []*entry) []*entry {
 	entries = slices.Clone(entries)
 	for i, e := range entries {

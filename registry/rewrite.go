@@ -112,7 +112,7 @@ func (d *dispatch) selectAgain() {
 // adoptOutputs makes the replaced output of a tool what later hooks see. Of
 // several hooks that replaced it side by side, each but the first is asked again,
 // about what the one before it left: no replacement is lost. If one of them fails
-// then, nobody knows what it would have removed, and the output is withheld.
+// then, what it would have removed is unknown, and the output is withheld.
 func (d *dispatch) adoptOutputs(ctx context.Context, who []int) bool {
 	changed := false
 	for i, at := range who {

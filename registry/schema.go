@@ -17,7 +17,7 @@ type schemaCache struct {
 }
 
 // validate reports how a value violates a schema. A schema that cannot be used
-// is a violation: nobody can say that the value is fine.
+// is a violation: the value may be wrong.
 func (c *schemaCache) validate(text, value []byte) error {
 	s, err := c.compile(text)
 	if err != nil {

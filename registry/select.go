@@ -122,8 +122,8 @@ type pick struct {
 	*entry
 	run       bool
 	concerned bool         // it leaves a result: only its `if` can say otherwise
-	failure   hook.Failure // of one that should have run and cannot
-	why       string       // of one that does not run, in a word
+	failure   hook.Failure // of a hook that should have run and cannot
+	why       string       // of a hook that does not run, in a word
 	detail    string
 	hint      string
 	by        string      // which `if` rule matched, and what it saw
@@ -210,7 +210,7 @@ func (p *pick) cannot(s status) {
 }
 
 // stateFailure is what a state counts as if the hook was meant to block on
-// failures. A hook that somebody switched off has not failed.
+// failures. A hook that is switched off has not failed.
 func stateFailure(s hook.State) hook.Failure {
 	switch s {
 	case hook.StateUntrusted:
@@ -260,7 +260,7 @@ func (r *Registry) matchCall(in hook.Input, from *Caller) *match.Call {
 }
 
 // fillCall makes the zero c a tool call as `if` rules see it: ~ is the home of
-// whoever caused it.
+// the user who caused it.
 func (r *Registry) fillCall(c *match.Call, in hook.Input, from *Caller) {
 	c.Home = r.home
 	if lookup := from.lookup(); lookup != nil {

@@ -17,7 +17,7 @@ const ownProduct = "tenterhook"
 // compatAll stands for every product in Options.Compat.
 const compatAll = "all"
 
-// compatible returns the products whose files are read as well.
+// compatible returns the products whose files are read too.
 func compatible(named []string) ([]string, error) {
 	known := slices.DeleteFunc(dialect.Products(), func(p string) bool { return p == ownProduct })
 	var products []string
@@ -122,7 +122,7 @@ type configFile struct {
 	notes       []hook.Diagnostic
 	problem     string  // why the file could not be read
 	broken      bool    // none of it could be read
-	stale       bool    // kept, for what is there by now is broken
+	stale       bool    // kept, for what is there now is broken
 	disowned    string  // why its settings do not count; "" = they do
 	fleet       *Policy // of a fleet's document; nil = a file of this machine's own
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // State is what a registry remembers between dispatches, for another process to
-// go on with: which hooks that run once have run, how often in a row stops were
+// continue with: which hooks that run once have run, how often in a row stops were
 // blocked, and the breakers that have failures. Its keys mean something to a
 // registry alone. The zero value is that of a registry without a past.
 type State struct {

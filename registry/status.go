@@ -11,7 +11,7 @@ import (
 type status struct {
 	state     hook.State
 	why, hint string        // "" if ready
-	approval  trust.Verdict // of one that may run
+	approval  trust.Verdict // of a hook that may run
 }
 
 // status judges what a dispatch judges before it calls a handler. Dispatch,
@@ -20,7 +20,7 @@ func (r *Registry) status(e *entry, from *Caller) status { return r.statusBelow(
 
 // statusBelow is the status of a hook where these hooks may take its place, the
 // nearest first. Whether one of them can run does not depend on the nearer ones:
-// what takes its place takes that of e as well, and was asked before.
+// what takes its place takes that of e too, and was asked before.
 func (r *Registry) statusBelow(e *entry, over []*entry, from *Caller) status {
 	switch err := e.matcher.Valid(); {
 	case e.state != hook.StateReady:
@@ -34,7 +34,7 @@ func (r *Registry) statusBelow(e *entry, over []*entry, from *Caller) status {
 	case e.noRule != nil:
 		return status{state: hook.StateInvalid, why: e.noRule.Message, hint: e.noRule.Hint}
 	}
-	for _, near := range over { // only one that can run takes the place
+	for _, near := range over { // only a hook that can run takes the place
 		if s, _ := r.told(near, r.statusBelow(near, nil, from), from); s.state == hook.StateReady {
 			return status{state: hook.StateShadowed, why: fmt.Sprintf("overridden by %s in %s", near.hook.ID, near.hook.Source.Path)}
 		}
@@ -50,7 +50,8 @@ func (r *Registry) statusBelow(e *entry, over []*entry, from *Caller) status {
 }
 
 // paused says until when and why an operator has switched a hook off; "" = it is
-// on. Nobody switches off managed hooks, and the host's own are its own.
+// on. Managed hooks and hooks of the host cannot
+// be switched off.
 func (r *Registry) paused(e *entry) string {
 	if e.hook.Authority() == hook.ScopeManaged || inProcess(e.hook) {
 		return ""
@@ -62,7 +63,7 @@ func (r *Registry) paused(e *entry) string {
 	return "it is switched off " + p.String()
 }
 
-// outlook is the status of a hook, and of one that is ready what its handler
+// outlook is the status of a hook, and of a ready hook what its handler
 // says of it without running it: a dispatch finds that out by running it.
 func (r *Registry) outlook(e *entry, from *Caller) (status, []hook.Diagnostic) {
 	return r.told(e, r.status(e, from), from)

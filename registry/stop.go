@@ -14,7 +14,7 @@ type stopGuard struct {
 	limit int // 0 = off
 
 	mu sync.Mutex // guards counts
-	// A count below zero is one that a prompt followed: it starts anew, unless the
+	// A count below zero means that a prompt followed: it starts again, unless the
 	// agent is still kept working. Gemini CLI sends what kept it working as a prompt.
 	counts *simplelru.LRU[stopKey, int]
 }

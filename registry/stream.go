@@ -123,7 +123,7 @@ func (s *steps) next() (p Progress, ok bool) {
 	}
 }
 
-// tell reports a step to whoever watches, who gets a result of its own: the
+// tell reports a step to the watcher, which gets a copy of the result: the
 // dispatch may change it later.
 func (d *dispatch) tell(p Progress) {
 	if d.observe == nil {
@@ -142,7 +142,7 @@ func (d *dispatch) listen(c *hook.Call, h *hook.Hook) (over func()) {
 	if d.observe == nil {
 		return func() {}
 	}
-	var mu sync.Mutex // a line is told before the end, or not at all
+	var mu sync.Mutex // a line is reported before the end, or never
 	open := true
 	c.Progress = func(line string) {
 		if len(line) > maxLine {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-// openTrust opens the stores of approvals. One that cannot be relied on
+// openTrust opens the stores of approvals. A store that cannot be relied on
 // approves nothing, and says why.
 func (r *Registry) openTrust() {
 	dir := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
@@ -76,7 +76,7 @@ func (r *Registry) needApproval(d *definition) {
 	}
 	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Workspace: r.opts.Workspace, Path: d.path, Definition: bound}
 	d.env = r.env
-	if d.described { // the lock file pins its bytes at each start as well
+	if d.described { // the lock file pins its bytes at each start too
 		d.subject.Files = []string{d.path}
 	} else if d.config == nil { // the hook of a config file has no folder of its own
 		d.subject.Dir = d.hooks[0].Source.Dir
@@ -110,8 +110,8 @@ func (d *definition) program(env []string) hook.Program {
 	return p
 }
 
-// check is the verdict on the definition, as of now. One that needs no approval
-// is approved.
+// check is the verdict on the definition, as of now. A definition that needs no
+// approval is approved.
 func (d *definition) check(env []string) trust.Verdict {
 	if d == nil || d.guard == nil {
 		return trust.Verdict{Approved: true}
@@ -194,8 +194,8 @@ func (e *entry) standing(from *Caller) (state hook.State, why string, verdict tr
 	return hook.StateReady, "", verdict
 }
 
-// sealed returns the hook to run: one that needed an approval runs from a copy
-// of what was approved, whatever lies in its folder by now.
+// sealed returns the hook to run: a hook that needed an approval runs from a copy
+// of what was approved, whatever is in its folder now.
 func (r *Registry) sealed(e *entry, seal *trust.Seal) (*hook.Hook, error) {
 	if seal == nil {
 		return e.hook, nil
@@ -214,7 +214,7 @@ func (r *Registry) sealed(e *entry, seal *trust.Seal) (*hook.Hook, error) {
 }
 
 // Folder returns the folder that a hook of [Registry.List] runs from: its own, or
-// for one that needed an approval the copy of what was approved. It is "" for a
+// for a hook that needed an approval the copy of what was approved. It is "" for a
 // hook without a folder, such as one of a config file. The error says that the
 // hook is not approved.
 func (r *Registry) Folder(h *hook.Hook) (string, error) {
@@ -238,7 +238,7 @@ func (r *Registry) Folder(h *hook.Hook) (string, error) {
 	return "", nil
 }
 
-// Subject is a definition that runs only if somebody approves it.
+// Subject is a definition that runs only with an approval.
 type Subject struct {
 	Hooks   []*hook.Hook
 	Verdict trust.Verdict // with what changed since it was approved
@@ -255,7 +255,7 @@ func (s *Subject) Root() string { return s.subject.Root }
 // Key is what its approval is kept by.
 func (s *Subject) Key() (trust.Key, error) { return s.subject.Key() }
 
-// Subjects lists the definitions that need somebody's approval, in order.
+// Subjects lists the definitions that need an approval, in order.
 func (r *Registry) Subjects() []Subject {
 	var list []Subject
 	for _, d := range r.snap.Load().definitions {

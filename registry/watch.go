@@ -59,7 +59,7 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 		if changed.Any() && told != nil {
 			told(changed)
 		}
-		// What changed before it was watched counts as well: only where a reload
+		// What changed before it was watched counts too: only where a reload
 		// changes nothing all that is loaded is watched.
 		if err := g.wait(ctx, changed.Any()); err != nil {
 			return err
@@ -147,8 +147,8 @@ func (r *Registry) watched() []string {
 	return slices.Compact(dirs)
 }
 
-// gaze watches directories. Of one that does not exist it watches the nearest
-// that does, for the name that leads to it.
+// gaze watches directories. For a missing directory it watches the nearest
+// existing parent, for the name that leads to it.
 type gaze struct {
 	watcher *fsnotify.Watcher
 	dirs    map[string]bool // what is in them counts
@@ -174,7 +174,7 @@ func (g *gaze) follow(dirs []string) error {
 	}
 	for _, dir := range dirs {
 		g.dirs[dir] = add(dir)
-		// The way to it: it may be replaced, or come into being.
+		// The way to it: it may be replaced, or are created.
 		for at := dir; filepath.Dir(at) != at; at = filepath.Dir(at) {
 			g.names[at] = true
 			if add(filepath.Dir(at)) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Approval is what somebody approved.
+// Approval is what the operator approved.
 type Approval struct {
 	Root       string          `json:"root,omitempty"` // the canonical path of the workspace or package; "" = wherever the content is found
 	ID         string          `json:"id"`
@@ -29,8 +29,8 @@ func (a *Approval) Key() Key { return Key{a.Root, a.ID, a.Path} }
 
 // Export writes approvals to w, for [OpenFile] to read on another machine. They
 // are bound to content alone: each holds in whatever workspace the same content
-// is found under the same ID and path. Hand the file to the machine by a way
-// that whoever writes its workspaces has no hand in.
+// is found under the same ID and path. Hand the file to the machine in a way
+// that the authors of its workspaces cannot influence.
 func Export(w io.Writer, approvals []Approval) error {
 	list := slices.Clone(approvals)
 	for i := range list {

@@ -71,8 +71,8 @@ func changes(old *Approval, now *Seal) []Change {
 	return fileChanges(list, old.Files, now.files)
 }
 
-// same reports whether an approval binds exactly what is there now. One that is
-// unbound leaves open which files the command runs.
+// same reports whether an approval binds exactly what is there now. An unbound
+// approval leaves open which files the command runs.
 func (a *Approval) same(now *Seal) bool {
 	return string(a.Definition) == string(now.definition) && slices.Equal(a.Folder, now.folder) &&
 		(a.Unbound || now.Unbound() == "" && slices.Equal(a.Files, now.files))

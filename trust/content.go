@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Content is what a root holds by somebody's word, such as the digest of a pack:
-// every file, whoever writes to the root. It is immutable.
+// Content is what a root must hold, such as by the digest of a pack: every file,
+// whatever is written to the root. It is immutable.
 type Content struct {
 	// By says whose word it is, as in "the digest of the pack".
 	By string

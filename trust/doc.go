@@ -8,11 +8,11 @@
 // # Two kinds of trust
 //
 // The managed and the user scope are trusted for who owns them: [Owners]
-// refuses files that somebody else could have written, or whose folder somebody
-// else could replace, all the way up to the root.
+// refuses files that another user could have written, or whose folder another
+// user could replace, all the way up to the root.
 //
-// What comes with a workspace or a package runs only after somebody approved
-// it. An approval binds the definition ([Define]: what runs, when and with what
+// What comes with a workspace or a package runs only after the operator
+// approved it. An approval binds the definition ([Define]: what runs, when and with what
 // policy) and every byte of the hook's folder: names, contents, execute bits
 // and links. Empty folders are not bound. Files outside of the folder are bound
 // if [Subject.Files] names them. What they load in turn, a package.json for
@@ -28,9 +28,9 @@
 // canonical path, the hook's ID and its file. Another checkout of the same
 // content is another workspace, and needs an approval of its own. The one
 // exception is made on purpose: [Export] writes approvals that hold wherever
-// the content is found, for machines that nobody sits at. Such a file is opened
-// with [OpenFile], and refused where it lies in the workspace that it approves:
-// there, whoever changes a hook could change its approval as well.
+// the content is found, for machines without a person. Such a file is opened
+// with [OpenFile], and refused where it is in the workspace that it approves:
+// there, the author of a changed hook could change its approval too.
 //
 // A store that is damaged, or that others can write, approves nothing and is
 // left as it is.
@@ -41,10 +41,10 @@
 // and the identity of every file (device, inode, size, times of change, mode)
 // so that [Seal.Intact] can tell for a stat a file that nothing moved. For all
 // the words that name no file it takes one stat more, of the folder that they
-// would come into being in; where that changed, the words are looked at anew. A
+// would are created in; where that changed, the words are looked at again. A
 // [Guard] does both: it keeps a verdict for as long as seal and stores hold and
-// judges anew when they do not. A file's times tell nothing if it changed in
-// the very moment in which it was read, so the seal of a file that is younger
+// judges again when they do not. A file's times tell nothing if it changed at
+// the moment it was read, so the seal of a file that is younger
 // than a tenth of a second (two seconds, where times are whole seconds) does
 // not hold yet.
 //

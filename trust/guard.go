@@ -40,8 +40,8 @@ func NewGuard(s Subject, stores ...*Store) *Guard {
 // the caller's to say, for the environment and the directory that it would run
 // in; nil = it has no command. Files outside of the hook's folder are read and
 // hashed at each check: no time of change tells that a process changed a page
-// that it holds mapped. Nothing is read, and program is not called, if nobody
-// ever approved the hook.
+// that it holds mapped. Nothing is read, and program is not called, if the
+// hook was never approved.
 func (g *Guard) Check(program func() hook.Program) Verdict {
 	books := make([]*book, len(g.stores))
 	for i, s := range g.stores {
@@ -78,7 +78,7 @@ func (g *Guard) Check(program func() hook.Program) Verdict {
 	return g.judge(seal)
 }
 
-// folder returns the seal of the hook's folder, read anew if anything moved.
+// folder returns the seal of the hook's folder, read again if anything moved.
 func (g *Guard) folder() (*Seal, *Problem) {
 	if state := g.last.Load(); state.holds() {
 		return state.seal, state.problem
@@ -120,7 +120,7 @@ func known(books []*book, key Key) bool {
 	return false
 }
 
-// judge asks the stores. One that approves is enough; else the first that knows
+// judge asks the stores. A single approval is enough; else the first that knows
 // of an earlier approval says what changed.
 func (g *Guard) judge(seal *Seal) Verdict {
 	var verdict Verdict

@@ -7,7 +7,7 @@ import (
 )
 
 // lock waits for the lock that the file at path stands for, which goroutines of
-// one process contend for as well. A process that stopped while it held it is
+// one process contend for too. A process that stopped while it held it is
 // not waited for for ever.
 func lock(path string, wait time.Duration) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|nonblock, 0o600)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock on f if nobody has it. It goes with the process.
+// tryLock takes the lock on f if it is free. It goes with the process.
 func tryLock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == unix.EWOULDBLOCK || err == unix.EINTR {

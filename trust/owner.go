@@ -45,11 +45,11 @@ type way struct {
 	folder string
 }
 
-// Check reports as a [*Problem] that somebody other than owner could have
+// Check reports as a [*Problem] that a user other than owner could have
 // written one of paths: it belongs to someone else, its mode lets others write,
 // or that holds for a folder on the way to it, links included: who can write a
 // folder can put another file in the place of what is in it, unless its sticky
-// bit is set. A path that does not exist is nobody's.
+// bit is set. A path that does not exist has no owner.
 func (o *Owners) Check(owner Owner, paths ...string) error {
 	if owner == OwnerAnyone {
 		return nil

@@ -79,7 +79,7 @@ func follow(path string, links int) (string, *Problem) {
 	return filepath.Clean(target), nil
 }
 
-// written says whether somebody other than owner can have written, or can
+// written says whether a user other than owner can have written, or can
 // replace, what info is of.
 func written(owner Owner, path string, info fs.FileInfo, onTheWay bool) *Problem {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -29,7 +29,7 @@ const (
 	CodeNewer       = "store_newer"        // written by a later version
 	CodeBusy        = "store_busy"         // another process does not let go of it
 	CodeReadOnly    = "store_read_only"    // a file that was handed in
-	CodeInWorkspace = "store_in_workspace" // whoever it judges could have written it
+	CodeInWorkspace = "store_in_workspace" // its own workspace could have written it
 	CodeDefinition  = "definition_opaque"  // a definition cannot be bound
 	CodeUnbound     = "unbound"            // not all files of a command can be located
 )

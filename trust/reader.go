@@ -19,7 +19,7 @@ import (
 
 // What a seal takes at most, folder and further files together.
 const (
-	MaxFiles = 4096     // folders count as well
+	MaxFiles = 4096     // folders count too
 	MaxBytes = 64 << 20 // of content
 
 	maxDepth = 32 // folders within folders

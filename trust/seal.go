@@ -35,7 +35,7 @@ type File struct {
 	Name    string `json:"name"`             // with slashes, relative to the folder, or to the root for a file outside of it
 	Size    int64  `json:"size,omitzero"`    // in bytes
 	SHA256  string `json:"sha256,omitempty"` // in hex; "" for a link within the folder, and for no file
-	Exec    bool   `json:"exec,omitzero"`    // somebody may execute it
+	Exec    bool   `json:"exec,omitzero"`    // a user may execute it
 	Link    string `json:"link,omitempty"`   // where a link leads, as it is written
 	Missing bool   `json:"missing,omitzero"` // it is not there
 }
@@ -56,7 +56,7 @@ func (f File) describe() string {
 // watched is a path whose stamp tells whether a seal stands.
 type watched struct {
 	path   string
-	name   string // for whoever is told
+	name   string // for messages
 	follow bool   // what the path leads to, rather than a link itself
 	gone   bool   // it is to stay away
 	stamp  stamp.Stamp
@@ -135,7 +135,7 @@ func (s *Seal) moved() string {
 }
 
 // with returns the seal of the same folder with files as they are now, read and
-// hashed anew.
+// hashed again.
 func (s *Seal) with(p hook.Program) (*Seal, error) {
 	if len(p.Files) == 0 && p.Unbound == "" {
 		return s, nil

@@ -13,7 +13,7 @@ import (
 )
 
 // Snapshots keeps copies of hook folders, as they were read, to run commands
-// from. It is safe for concurrent use, by several processes as well.
+// from. It is safe for concurrent use, by several processes too.
 type Snapshots struct {
 	dir string
 
@@ -88,7 +88,7 @@ func (s *Snapshots) slot(id string) *slot {
 	return sl
 }
 
-// private makes the folder, and says whether somebody else could write there.
+// private makes the folder, and says whether another user could write there.
 func (s *Snapshots) private() *Problem {
 	if !filepath.IsAbs(s.dir) {
 		return &Problem{CodeUnreadable, s.dir, "is no absolute path, so what it means depends on the working directory", "give the full path"}

@@ -26,7 +26,7 @@ const (
 const maxStore = 32 << 20
 
 // Store holds approvals. It notices what other processes approve and revoke. It
-// is safe for concurrent use, by several processes as well.
+// is safe for concurrent use, by several processes too.
 type Store struct {
 	dir    string // "" = no folder of its own
 	path   string // of the approvals; "" = in memory alone
@@ -49,15 +49,15 @@ type book struct {
 }
 
 // problemTTL is how long a store with a problem is left alone: what is wrong may
-// be mended without a trace in the file itself.
+// be fixed without a trace in the file itself.
 const problemTTL = time.Second
 
 // Open returns the store in dir, $XDG_STATE_HOME/tenterhook as a rule. A folder
 // that does not exist is an empty store, and is made by the first approval. The
-// folder and its files must be the user's, and nobody else may write them.
+// folder and its files must be the user's, and no other user may write them.
 //
-// The Store is never nil. One that comes with an error, a [*Problem], approves
-// nothing, says why, and changes nothing until somebody set it right.
+// The Store is never nil. A store with an error, a [*Problem], approves
+// nothing, says why, and changes nothing until the problem is fixed.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir, path: filepath.Join(dir, approvalsName)}
 	if !filepath.IsAbs(dir) {
@@ -70,8 +70,8 @@ func Open(dir string) (*Store, error) {
 }
 
 // OpenFile returns the approvals in a file that the operator handed in, made by
-// [Export] as a rule. It is read only, must be the user's or root's and nobody
-// else's to write, and must be there. The Store is never nil, as with [Open].
+// [Export] as a rule. It is read only, must be there, and only the user or root may
+// be able to write it. The Store is never nil, as with [Open].
 func OpenFile(path string) (*Store, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Store) current() *book {
 	return b
 }
 
-// fresh reports whether the file at path is the one that was read.
+// fresh reports whether the file at path is unchanged.
 func (b *book) fresh(path string) bool {
 	if b.problem != nil && time.Since(b.read) > problemTTL {
 		return false
@@ -163,7 +163,7 @@ func (s *Store) read(statErr error) ([]Approval, *Problem) {
 	return decode(s.path, data)
 }
 
-// owned says whether somebody else could have written the store.
+// owned says whether another user could have written the store.
 func (s *Store) owned() *Problem {
 	paths := []string{s.path}
 	if s.dir != "" {
@@ -212,8 +212,8 @@ func (b *book) find(k Key) []*Approval {
 	return append(slices.Clip(b.byKey[k]), b.byKey[anywhere]...)
 }
 
-// within says that the approvals lie in a workspace: who wrote that could have
-// written them as well.
+// within says that the approvals are in a workspace: who wrote that could have
+// written them too.
 func (b *book) within(k Key) *Problem {
 	if !below(k.Root, b.real) {
 		return nil

@@ -31,7 +31,7 @@ type Subject struct {
 	// there are bound by names that hold in every workspace.
 	Workspace string
 	// Files are further files, bound by content and run where they lie. One
-	// that does not exist is bound as such: it must not come into being.
+	// that does not exist is bound as such: it must not are created.
 	Files []string
 	// Unbound says why the hook can run files that are not among those above;
 	// "" = it cannot. What is unbound is approved by [Store.ApproveUnbound] alone.
@@ -51,7 +51,7 @@ func (s Subject) With(p hook.Program) Subject {
 type Key struct {
 	Root string // canonical; "" = wherever the content is found
 	ID   string
-	Path string // with slashes; relative to the root if it lies there
+	Path string // with slashes; relative to the root if it is there
 }
 
 // Key is what an approval of the subject is kept by, for [Store.Revoke].
@@ -70,7 +70,7 @@ func (s *Subject) key() (Key, error) {
 }
 
 // nameOf is a file's name in approvals: it does not depend on where the root
-// and the workspace are, as long as the file lies there. No two files have the
+// and the workspace are, as long as the file is there. No two files have the
 // same.
 func (s *Subject) nameOf(path string) string {
 	if rel, ok := relative(s.Root, path); ok && strings.HasPrefix(rel, "$") {

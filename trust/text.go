@@ -64,7 +64,7 @@ func (s *Store) Diff(seal *Seal, c Change) string {
 }
 
 // pathOf is where a file of the seal lies. A file of the folder and one outside
-// of it can have the same name, but then they are told apart by what is in them.
+// of it can have the same name, but then they are distinguished by what is in them.
 func (s *Seal) pathOf(f File) string {
 	if slices.Contains(s.folder, f) {
 		return filepath.Join(s.subject.Dir, filepath.FromSlash(f.Name))
@@ -166,7 +166,7 @@ func (s *Store) keepTexts(texts map[string][]byte) error {
 		if have, err := os.ReadFile(path); err == nil && isText(have, sum) {
 			continue
 		}
-		// Half a file is no text with that digest, and is written anew next time.
+		// Half a file is no text with that digest, and is written again next time.
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			return err
 		}

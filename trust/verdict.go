@@ -14,7 +14,7 @@ type Verdict struct {
 	// was.
 	Changes []Change
 	// Seal is what was judged; nil if it could not be read or, from a Guard, if
-	// nobody ever approved anything of that name, which takes no reading.
+	// nothing of that name was ever approved, which takes no reading.
 	Seal *Seal
 	// Approval is what lets it run; nil if it is not approved.
 	Approval *Approval
@@ -29,7 +29,7 @@ func (v Verdict) Unbound() string {
 	return cmp.Or(v.Seal.Unbound(), "it was approved as such")
 }
 
-// Judge says whether what was read is what somebody approved.
+// Judge says whether what was read is what was approved.
 func (s *Store) Judge(seal *Seal) Verdict {
 	b := s.current()
 	if b.problem != nil {

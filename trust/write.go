@@ -13,7 +13,7 @@ import (
 const lockWait = 10 * time.Second
 
 // Approve records what was read, in the place of earlier approvals of the same
-// hooks. It is what the seals hold that is approved, whatever is there by now:
+// hooks. It is what the seals hold that is approved, whatever is there now:
 // show them, and then approve the same. On an error nothing was approved and
 // nothing that was is lost. It refuses what is unbound, see [Seal.Unbound].
 func (s *Store) Approve(seals ...*Seal) error {

@@ -36,7 +36,7 @@ const (
 // as a JSON string.
 type words struct {
 	stdout string
-	code   int // with a code other than 0 the reason goes to stderr as well
+	code   int // with a code other than 0 the reason goes to stderr too
 }
 
 const (

@@ -105,7 +105,7 @@ func run(tool string, input json.RawMessage) (string, error) {
 // ask dispatches an event and shows what the hooks said beside their verdict.
 func ask(reg *registry.Registry, in hook.Input) *hook.Outcome {
 	out, err := reg.Dispatch(context.Background(), in)
-	if err != nil { // nothing was decided, so nothing may go on
+	if err != nil { // nothing was decided, so nothing may continue
 		log.Fatal(err)
 	}
 	for _, text := range out.Contexts {

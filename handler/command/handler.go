@@ -53,7 +53,7 @@ func (h *Handler) Close() error {
 const maxStderr = 8 << 10
 
 // Handle runs the hook's command and reads its answer. A command that hands
-// itself off goes on after Handle has returned, until its Output's Wait.
+// itself off continues after Handle has returned, until its Output's Wait.
 func (h *Handler) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
 	if c.Hook.Command == nil || c.Hook.Command.Line == "" {
 		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "it has no command", Hint: `add command = "./run.sh"`}

@@ -9,8 +9,8 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// handoff is how a command that prints {"async": true} goes on in the
-// background: the dispatch goes on without it.
+// handoff is how a command that prints {"async": true} continues in the
+// background: the dispatch continues without it.
 type handoff struct {
 	declared *hook.Handoff
 	settled  bool            // it is none, or it was found

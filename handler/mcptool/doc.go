@@ -7,7 +7,7 @@
 // gives it the settings by [Handler.Configure] and ends it by [Handler.Close].
 //
 // One session is kept for each server. It is started by the first call that
-// needs it and shared by all; a server that ends is started anew, after a pause
+// needs it and shared by all; a server that ends is started again, after a pause
 // that grows while it answers nothing. A server that does not answer a ping
 // after a call was given up, or that left three calls in a row unanswered, is
 // replaced. Calls under way on a server that is replaced finish there.

@@ -30,7 +30,7 @@ const (
 var errRedirect = errors.New("it redirects, which is not followed")
 
 // openURL opens a link to a streamable HTTP endpoint. Nothing is sent yet. Local
-// addresses are taken: who may name a server may name a program as well. No
+// addresses are taken: who may name a server may name a program too. No
 // proxy is used, and no redirect followed: headers go to this endpoint alone.
 func openURL(ctx context.Context, spec dialect.MCPServer, headers http.Header) (*link, error) {
 	transport := &http.Transport{
@@ -100,7 +100,7 @@ func (k *courier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// boundedBody ends a body that goes on and on. What is counted is what comes
+// boundedBody ends a body that continues and on. What is counted is what comes
 // out of the decompression.
 type boundedBody struct {
 	io.ReadCloser

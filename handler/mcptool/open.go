@@ -67,7 +67,7 @@ func (v *server) handshake(ctx context.Context, newest bool) (*session, *hook.Er
 	select {
 	case err = <-connected:
 	case <-ctx.Done():
-		_ = l.conn.Close() // Connect may be waiting for a write that heeds no context
+		_ = l.conn.Close() // Connect may be waiting for a write that respects no context
 		if err = <-connected; err == nil {
 			_ = s.mcp.Close()
 			err = ctx.Err()

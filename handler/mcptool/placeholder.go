@@ -64,7 +64,7 @@ func lookUp(value json.RawMessage, path string) (json.RawMessage, bool, error) {
 }
 
 // member returns the value of a key. A key that stands twice is an error: what
-// a policy is asked about need not be what the tool does.
+// a policy is asked about does not have to be what the tool does.
 func member(object json.RawMessage, key string) (value json.RawMessage, found bool, err error) {
 	for k, v := range entries(object) {
 		if k != key {

@@ -144,13 +144,13 @@ func (s *session) probe() {
 			Hint: "find out why the server hangs"})
 		return
 	}
-	s.server.mu.Lock() // an answer that says no is one as well
+	s.server.mu.Lock() // an answer that says no is one too
 	s.probing = false
 	s.server.mu.Unlock()
 }
 
 // await runs f, but not longer than ctx: a write to a server that does not read
-// heeds none. What is left behind ends with the link.
+// respects none. What is left behind ends with the link.
 func await(ctx context.Context, f func(context.Context) error) error {
 	done := make(chan error, 1)
 	go func() { done <- f(ctx) }()

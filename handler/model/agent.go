@@ -13,7 +13,7 @@ import (
 // AgentRunner runs agent hooks in the place of the loop that is built in.
 // RunAgent is called from many goroutines at once, and returns by the end of
 // ctx. A *hook.Error is reported as it is. What a run used up is told by an
-// AgentResult beside the error as well, where there is one.
+// AgentResult beside the error too, where there is one.
 type AgentRunner interface {
 	RunAgent(ctx context.Context, t *AgentTask) (*AgentResult, error)
 }

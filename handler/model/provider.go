@@ -21,7 +21,7 @@ type provider struct {
 	base     string // its own address
 	model    string // the default, at its own address
 	names    map[string]string
-	anywhere bool // the default model is known at other addresses as well
+	anywhere bool // the default model is known at other addresses too
 	connect  func(*endpoint, *http.Client) Model
 }
 

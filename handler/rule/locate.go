@@ -132,7 +132,7 @@ func step(source, text string) (fromSource, fromText int) {
 		return 6, runeLength(text)
 	case 'U':
 		return 10, runeLength(text)
-	case '\n', ' ', '\t', '\r': // a line that goes on
+	case '\n', ' ', '\t', '\r': // a line that continues
 		rest := strings.TrimLeft(source[1:], " \t\r\n")
 		return len(source) - len(rest), 0
 	}

@@ -11,7 +11,7 @@
 // public one unless allow_local_http_hook_targets is true. Both are checked on
 // what is really sent: the first on the URL after its variables are replaced,
 // in the one form that is left of it then, the second on the address as it is
-// dialled. Redirects are not followed, and HTTP_PROXY is not heeded unless the
+// dialled. Redirects are not followed, and HTTP_PROXY is not respected unless the
 // host asks for it.
 //
 // # Patterns
@@ -26,7 +26,7 @@
 //   - The port is the one that is written, or the scheme's own; "*" is any.
 //   - In the path a "*" stands for a part of one segment; at the end of the
 //     pattern it stands for all that follows, slashes and the query included.
-//     Without it a query is refused, unless the pattern has one as well ("?" is
+//     Without it a query is refused, unless the pattern has one too ("?" is
 //     no wildcard).
 //   - A "*" that ends a pattern without a path also stands for any path. Right
 //     behind a letter or a digit of the host or the port it stands for nothing

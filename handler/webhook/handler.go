@@ -26,7 +26,7 @@ type Options struct {
 	// Env is what variables in URLs and headers are looked up in, as
 	// "key=value"; nil = this process's environment as it is when New is called.
 	Env []string
-	// Proxy heeds HTTP_PROXY, HTTPS_PROXY and NO_PROXY of this process, as they
+	// Proxy respects HTTP_PROXY, HTTPS_PROXY and NO_PROXY of this process, as they
 	// are at the first request. What is behind the proxy is for the proxy to
 	// refuse then: here only addresses and localhost are known to be local.
 	Proxy bool
@@ -146,7 +146,7 @@ func (p *plan) warn(c *hook.Call) {
 	}
 }
 
-// Close ends the connections that are kept open. Calls under way go on, and
+// Close ends the connections that are kept open. Calls under way continue, and
 // end theirs with them; later ones fail.
 func (h *Handler) Close() error {
 	h.closed.Store(true)

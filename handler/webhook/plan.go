@@ -41,7 +41,7 @@ type level uint8
 
 const (
 	note    level = iota // whoever checks the hook
-	warning              // the first run as well
+	warning              // the first run too
 	refusal              // it does not run: the settings or the environment are against it
 	mistake              // it does not run: what is declared can never work
 )

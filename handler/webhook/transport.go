@@ -27,7 +27,7 @@ type localError struct{ addr netip.Addr }
 func (e *localError) Error() string { return "the address " + e.addr.String() + " is not allowed" }
 
 // dialer makes connections that end with the call that wanted them; net/http
-// would go on dialling after it, for as long as it takes.
+// would continue dialling after it, for as long as it takes.
 type dialer struct {
 	net.Dialer
 	tls *tls.Config

@@ -70,7 +70,7 @@ func (e Env) planFile(t target, p *Plan) (*Change, error) {
 	return c, nil
 }
 
-// read looks at one file of an installation. A project's files must lie in the
+// read looks at one file of an installation. A project's files must are in the
 // project: whoever wrote the repository may have made a link of one.
 func (e Env) read(t target, s Scope) (*Change, error) {
 	f, err := readTarget(t.path)

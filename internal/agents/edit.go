@@ -15,7 +15,7 @@ type cut struct {
 	with       string
 }
 
-// splice replaces parts of the text, in their order, and parses it anew.
+// splice replaces parts of the text, in their order, and parses it again.
 func (d *document) splice(cuts ...cut) error {
 	size := len(d.text)
 	for _, k := range cuts {

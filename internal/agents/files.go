@@ -171,7 +171,7 @@ func writePrivate(path string, data []byte) error {
 // syncFile has the system write a file to the disk; tests do without.
 var syncFile = (*os.File).Sync
 
-// inside reports whether a path lies below a directory. Both are resolved.
+// inside reports whether a path is below a directory. Both are resolved.
 func inside(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

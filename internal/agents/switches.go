@@ -146,7 +146,7 @@ func geminiOff(_ Env, s settings) string {
 }
 
 // geminiExtensionOff reads which extensions are on where: of the overrides that
-// a path lies in, the last one counts.
+// a path is in, the last one counts.
 func geminiExtensionOff(e Env, s settings) string {
 	off := ""
 	for _, rule := range s.texts("tenterhook", "overrides") {

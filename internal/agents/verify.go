@@ -138,7 +138,7 @@ func (v *verifier) entries(scope Scope) {
 }
 
 // sameJSON reports whether two values are the same, however they are written: an
-// agent may write its file anew.
+// agent may write its file again.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	return bytes.Equal(a, b) || json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)

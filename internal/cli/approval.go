@@ -217,7 +217,7 @@ func (p *page) line(text string) {
 // end shows what comes last although the rest was skipped.
 func (p *page) end() { p.height = 0 }
 
-// fact prints a name and a value. A value that is longer than a line goes on in
+// fact prints a name and a value. A value that is longer than a line continues in
 // lines that begin with "…", where it cannot pass for another fact.
 func (p *page) fact(name, value string) {
 	name = factText(name)

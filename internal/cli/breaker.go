@@ -148,7 +148,7 @@ func (a *app) list(reg *registry.Registry) []registry.Listed {
 			if b.Workspace != reg.Workspace() {
 				why += ", in " + b.Workspace
 			}
-			if l.State != hook.StateReady { // a dispatch asks some of these as well
+			if l.State != hook.StateReady { // a dispatch asks some of these too
 				l.Why = strings.TrimPrefix(l.Why+"; "+why, "; ")
 				continue
 			}

@@ -129,7 +129,7 @@ func loadedHooks(reg *registry.Registry) []*testedHook {
 }
 
 // hooksIn are the hooks of a folder that was named: it is one, or holds some. One
-// that is loaded as well, and waits for an approval, does not get it by its path.
+// that is loaded too, and waits for an approval, does not get it by its path.
 func hooksIn(path string, loaded []*testedHook) ([]*testedHook, error) {
 	unknown := &located{"unknown_hook", fmt.Sprintf("there is no hook %s, and no folder with a %s", path, manifestName), "'tenterhook list' lists the hooks"}
 	if filepath.Base(path) == manifestName {

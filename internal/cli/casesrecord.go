@@ -222,7 +222,7 @@ func (p portable) text(s string) string {
 	return s
 }
 
-// isNamePart reports whether a byte goes on with the name of a folder before it.
+// isNamePart reports whether a byte continues with the name of a folder before it.
 func isNamePart(b byte) bool {
 	return b >= 0x80 || b == '.' || b == '-' || b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }

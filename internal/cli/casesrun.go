@@ -150,7 +150,7 @@ func (b *bench) run(ctx context.Context, h *testedHook, file string) caseResult 
 	return r
 }
 
-// try runs a case that lies in a hook's folder.
+// try runs a case that is in a hook's folder.
 func (b *bench) try(ctx context.Context, h *testedHook, root *os.Root, file string) (*hooktest.Case, *hooktest.Report, error) {
 	f, err := root.Open(file)
 	if err != nil {

@@ -63,7 +63,7 @@ func (a *app) disableable(cmd *cobra.Command, id string) (*hook.Hook, error) {
 }
 
 // sourceOfPause is the file that declares a hook whose ID another project's hook,
-// or one of another folder, may have as well.
+// or one of another folder, may have too.
 func sourceOfPause(h *hook.Hook) string {
 	switch h.Scope {
 	case hook.ScopeProject, hook.ScopeLocal, hook.ScopeDir:

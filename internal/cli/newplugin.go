@@ -114,7 +114,7 @@ func dependencyOf(info *debug.BuildInfo, folder string) dependency {
 	return dependency{}
 }
 
-// moduleIn is the module whose go.mod lies in a folder, "" if none does.
+// moduleIn is the module whose go.mod is in a folder, "" if none does.
 func moduleIn(folder string) string {
 	f, err := os.Open(filepath.Join(folder, "go.mod"))
 	if err != nil {

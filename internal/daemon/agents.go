@@ -101,7 +101,7 @@ func (a *agents) note(name string, p ancestry.Process, path string, u user) {
 	}
 }
 
-// write adds what is known to a file that other daemons write as well. The
+// write adds what is known to a file that other daemons write too. The
 // caller holds mu.
 func (a *agents) write(file string) {
 	all := slices.Clone(a.known)

@@ -84,7 +84,7 @@ func eachStore(env []string, do func(*store) error) error {
 }
 
 // ResetBreakers closes the breakers of a hook, "" = of every hook: those of the
-// daemon, and those that lie in the state directory. It returns the hooks of
+// daemon, and those that are in the state directory. It returns the hooks of
 // those that had failures.
 func ResetBreakers(ctx context.Context, env []string, id string) ([]string, error) {
 	ids, err := askReset(env, id)
@@ -134,7 +134,7 @@ func (rs *registries) reset(id string) []string {
 	return ids
 }
 
-// loaded are the registries that are open by now.
+// loaded are the registries that are open now.
 func (rs *registries) loaded() []*shared {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

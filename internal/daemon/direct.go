@@ -12,7 +12,7 @@ import (
 )
 
 // Direct answers one call in this process, without a daemon. What one process
-// would forget between two calls of a session lies in the state directory.
+// would forget between two calls of a session is in the state directory.
 func Direct(ctx context.Context, call *client.Call) (answer client.Answer) {
 	defer func() {
 		if p := recover(); p != nil { // Go would exit with 2, which keeps an agent working at Stop

@@ -90,7 +90,7 @@ func Where(env []string) []string {
 // beside that adds guards and takes nothing away.
 type user struct {
 	places           // settings, approvals and the journal
-	others [2]places // whose guards count as well; zero = none
+	others [2]places // whose guards count too; zero = none
 	caller string    // the home directory that the call's environment names
 	kept   string    // the state directory for what sessions leave behind
 }

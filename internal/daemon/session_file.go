@@ -66,7 +66,7 @@ func (s *session) restore() {
 }
 
 // restorePins reads the guards of a session. If they are gone, nobody knows what
-// guarded it; the next call begins anew.
+// guarded it; the next call begins again.
 func (s *session) restorePins(name string) {
 	if path := s.key.pinsPath(filepath.Base(name)); readOwn(path, &s.pins) {
 		s.pinsName = name

@@ -34,7 +34,7 @@ func Get(list []string, name string) string {
 }
 
 // Home returns the home directory that an environment names, "" if it names none: HOME, which shells set on Windows
-// as well, or there USERPROFILE.
+// too, or there USERPROFILE.
 func Home(get func(name string) string) string {
 	home := get("HOME")
 	if home == "" && runtime.GOOS == "windows" {

@@ -56,7 +56,7 @@ func Find(ctx context.Context, agent string, at Bases) ([]File, error) {
 	return files, nil
 }
 
-// ReadFile reads a file that was named. It belongs to the project if it lies in
+// ReadFile reads a file that was named. It belongs to the project if it is in
 // the workspace, else to the user.
 func ReadFile(path string, at Bases) (File, error) {
 	path, err := filepath.Abs(path)

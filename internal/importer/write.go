@@ -15,7 +15,7 @@ import (
 // manifestName is the file of a hook folder.
 const manifestName = "HOOK.md"
 
-// Conflict is why nothing was written: what lies in the target.
+// Conflict is why nothing was written: what is in the target.
 type Conflict struct {
 	Dir   string
 	Names []string // of what is in the way, at most a few

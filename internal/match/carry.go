@@ -196,7 +196,7 @@ func (r *lineReader) text(text string, h how, via string) {
 	}
 	s.read(text, stream{})
 	if s.how == may && strings.ContainsAny(text, "\"'`,(") {
-		s.rough(text) // it may be code that happens to be shell text as well
+		s.rough(text) // it may be code that happens to be shell text too
 	}
 }
 

@@ -14,7 +14,7 @@ var (
 		airmon-ng aircrack-ng bettercap tshark dumpcap ettercap dnsenum amass subfinder sublist3r wfuzz ffuf dirb wpscan whatweb metasploit msfconsole
 		databricks snowsql bq linode-cli hcloud scw ibmcloud aliyun tccli yc exo civo vultr-cli render railway surge eb sam cdk sls serverless amplify copilot
 		vercel vncviewer w3m websocat wget wget2 whois wrangler wscat xh youtube-dl yt-dlp zmap`)
-	// wordsToo are names that are words as well: behind an unknown program they
+	// wordsToo are names that are words too: behind an unknown program they
 	// say nothing.
 	wordsToo = wordSet("fetch host http https links mail net go git snap open az bore chisel fetch finger hey hydra irm nats oci q siege wormhole pkg port pod step hub rush dub code crystal shards swift tea burn render surge copilot eb sam exo yc stern")
 	// managers are programs that fetch what they manage, for one of fetches.

@@ -19,7 +19,7 @@ type pathRule struct {
 	within string // pattern for the path below the base, "" for none
 	// whole is for the absolute path, slashes being like any character, and
 	// everywhere says that within is for that path, too: the client takes
-	// *.txt, **/*.go and /etc/passwd for files outside of the base as well.
+	// *.txt, **/*.go and /etc/passwd for files outside of the base too.
 	whole      glob
 	everywhere bool
 	raw        glob // caliban's glob over the path, or nil
@@ -148,7 +148,7 @@ func (r pathRule) matchPath(c *Call, name string) string {
 		}
 	}
 	// Links below the base lead out of it, and links elsewhere into it; the base
-	// may be reached through one as well.
+	// may be reached through one too.
 	to, ok := c.resolved(given)
 	if to != "" {
 		if by := r.matchFile(c, strings.ToLower(to)); by != "" {

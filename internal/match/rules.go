@@ -50,7 +50,7 @@ func (r *Rules) ForTool(name string) bool {
 func (r *Rules) Match(c *Call) Decision { return r.MatchUnless(c, nil) }
 
 // MatchUnless is [Rules.Match] without the parts that a rule of unless surely
-// matches as well. Each command of a shell line counts by itself: in
+// matches too. Each command of a shell line counts by itself: in
 // `git push --dry-run; git push` the second command matches Bash(git push *)
 // unless Bash(git push --dry-run *).
 func (r *Rules) MatchUnless(c *Call, unless *Rules) Decision {

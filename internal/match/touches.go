@@ -51,7 +51,7 @@ type placedPattern struct {
 	source string
 	not    bool
 	glob   glob   // for the path
-	below  glob   // for what lies below it
+	below  glob   // for what is below it
 	key    string // a part without wildcards that each such path has
 	dir    string // the directory above all of them; "" if that is any
 }
@@ -196,7 +196,7 @@ func (p *placedPattern) named(name string) bool {
 // line every word, redirection and option value of every command counts, with
 // globs, braces, ~, quotes and variables; what cannot be read is Suspected. For
 // other tools the paths of the input count: Read, Glob and Grep read, Edit and
-// Write write as well.
+// Write write too.
 func (t *Touches) Match(c *Call, mode TouchMode) Decision {
 	if t == nil || len(t.patterns) == 0 {
 		return Decision{By: "no pattern matches"}

@@ -236,7 +236,7 @@ func (s *touchSearch) excluded(name string, plain bool) bool {
 	return false
 }
 
-// anyBeside returns a path that only a pattern for all that lies beside it takes, where
+// anyBeside returns a path that only a pattern for all that is beside it takes, where
 // the wild parts of a name are the shell's own, which have no slash.
 func anyBeside(name string) (string, bool) {
 	first := strings.IndexAny(name, wilds)

@@ -7,7 +7,7 @@ type use struct {
 	roles     []role // of each word; nil = all are def
 	def       role
 	opens     bool // a word that is not known may be a file that it opens
-	recursive bool // it takes directories with all that lies below
+	recursive bool // it takes directories with all that is below
 	here      bool // and the current one, if none is named
 }
 
@@ -46,7 +46,7 @@ var (
 	copies = wordSet("cp scp rsync")
 	// patterns are programs whose first word is a pattern or a program text.
 	patterns = wordSet("grep egrep fgrep zgrep rg ag ack sed awk mawk nawk jq yq perl tr expr")
-	// trees take directories with all that lies below.
+	// trees take directories with all that is below.
 	trees = wordSet("tar zip 7z 7za rsync rg ag ack bsdtar gtar cpio pax restic borg duplicity rclone docker podman scp")
 	// unrelated are tools whose words are seldom files of their own.
 	unrelated = wordSet(`go git docker podman kubectl npm yarn pnpm npx make cargo systemctl gh terraform helm aws gcloud az apt apt-get brew pip

@@ -18,7 +18,7 @@ const (
 	ArtifactType = "application/vnd.tenterhook.pack.v1"
 	ConfigType   = "application/vnd.tenterhook.pack.config.v1+json"
 	// LayerType is not compressed: what a compressor writes depends on its version,
-	// and the digest would as well.
+	// and the digest would too.
 	LayerType = "application/vnd.tenterhook.pack.layer.v1.tar"
 )
 

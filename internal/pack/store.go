@@ -155,7 +155,7 @@ func (p *Pack) Changed() string {
 	return changed
 }
 
-// differs says how what lies in root differs from a file; "" = in nothing.
+// differs says how what is in root differs from a file; "" = in nothing.
 func (f File) differs(root *os.Root) string {
 	file, err := openRegular(root.OpenFile, f.Name)
 	if err != nil {

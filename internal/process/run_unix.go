@@ -104,7 +104,7 @@ func runHere(ctx context.Context, s *Spec, token string, deadline time.Time, in 
 	return Result{ExitCode: -1, Started: true, Rest: rest}, nil
 }
 
-// accompany stays with a child to its end, or until it goes on in the background.
+// accompany stays with a child to its end, or until it continues in the background.
 func (c *child) accompany(ctx context.Context) {
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, c.wait.wake)()
@@ -134,7 +134,7 @@ type child struct {
 	census int    // tells, at the end, whether others were started since; -1 if nothing can
 	input  []byte // what the child has not read yet
 
-	background context.Context // not nil: it goes on in the background, until this ends
+	background context.Context // not nil: it continues in the background, until this ends
 	stays      *stderrLines    // not nil: it is a service, whose stderr goes there; see service_unix.go
 
 	inside *sandbox.Inside // not nil: the thread is restricted

@@ -43,7 +43,7 @@ type Spec struct {
 	// is not at fault.
 	Stdin []byte
 	// Detach, where not nil, is called whenever more of stdout has come, with all that has come so
-	// far, which it must not keep. Once it returns a context, Run returns, and the child goes on in
+	// far, which it must not keep. Once it returns a context, Run returns, and the child continues in
 	// the background until it ends or that context does: see [Result.Rest]. On Windows it is not
 	// called: Run waits for the child there.
 	Detach func(soFar []byte) context.Context
@@ -78,7 +78,7 @@ type Result struct {
 	Warnings []string
 	// Elapsed is the time that Run took.
 	Elapsed time.Duration
-	// Rest, if not nil, brings the whole result of a child that goes on in the background. The rest
+	// Rest, if not nil, brings the whole result of a child that continues in the background. The rest
 	// of this Result says nothing then.
 	Rest <-chan Result
 }

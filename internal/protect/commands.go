@@ -89,7 +89,7 @@ var placersReading = rulesOf("Bash(tar c*)", "Bash(tar -c*)", "Bash(tar --create
 var unpackers = rulesOf("Bash(unzip *)", "Bash(7z x*)", "Bash(7za x*)", "Bash(pax -*r*)", "Bash(stow *)", "Bash(git * clean*)", "Bash(git * checkout*)", "Bash(git * restore *)",
 	"Bash(git * reset *)", "Bash(git * stash*)", "Bash(git * switch *)")
 
-// relocated is a working tree of git that lies outside of where the line begins.
+// relocated is a working tree of git that is outside of where the line begins.
 var relocated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`GIT_WORK_TREE=["']?[~/$]`) })
 
 // changers change or move all that they name.

@@ -72,7 +72,7 @@ func (p *Protection) Guard() *hook.Hook {
 	}
 }
 
-// current reads the receipts again if there are others by now.
+// current reads the receipts again if there are others now.
 func (p *Protection) current() *rules {
 	stamps := make([]time.Time, len(p.dirs))
 	for i, d := range p.dirs {
@@ -140,8 +140,8 @@ var Changing = []string{
 type rules struct {
 	files    *match.Touches
 	above    directories // above them
-	around   directories // that they lie in
-	paths    []string    // the protected files, also as they lie below a home
+	around   directories // that they are in
+	paths    []string    // the protected files, also as they are below a home
 	words    []string    // the same, squeezed: what names one in any text
 	commands *match.Rules
 }
@@ -184,7 +184,7 @@ func newRules(dirs []Dirs, files, programs []string) *rules {
 	return r
 }
 
-// directories are some directories, without what lies below them.
+// directories are some directories, without what is below them.
 type directories []*match.Touches
 
 func each(dirs []string) (list directories) {

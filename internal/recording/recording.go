@@ -61,7 +61,7 @@ func (r *Recorder) Options() journal.Options {
 }
 
 // Configure begins to write as the settings say. Where the journal cannot be
-// written, dispatches go on without, and a diagnostic says so.
+// written, dispatches continue without, and a diagnostic says so.
 func (r *Recorder) Configure(s dialect.Settings) []hook.Diagnostic {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -70,7 +70,7 @@ func (s *starter) sourced(name string) ending {
 			return unsure
 		}
 		if _, err := os.Stat(s.path(name)); err == nil {
-			return unsure // bash looks there as well
+			return unsure // bash looks there too
 		}
 	}
 	if failed := s.inspect(s.path(name), true); failed != nil {
@@ -79,7 +79,7 @@ func (s *starter) sourced(name string) ending {
 	return unsure
 }
 
-// onPath finds a file on PATH that need not be executable.
+// onPath finds a file on PATH that does not have to be executable.
 func (s *starter) onPath(name string) (string, bool) {
 	for _, dir := range filepath.SplitList(s.env.Get("PATH")) {
 		path := filepath.Join(dir, name)

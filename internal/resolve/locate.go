@@ -25,7 +25,7 @@ type locator struct {
 	at   Place
 	dir  string // that the command starts in
 
-	files   map[string]bool // that lie outside of the hook's folder; nil = they are not asked for
+	files   map[string]bool // that are outside of the hook's folder; nil = they are not asked for
 	outputs []string        // what the command says that it writes
 	looked  int             // how many names were looked up
 	why     string          // why it is unbound, "" = it is not
@@ -77,7 +77,7 @@ func parts(word string) []string {
 }
 
 // name binds the file of that name, if there is one. Of a whole word a folder
-// counts as well: what lies in it can change.
+// counts too: what is in it can change.
 func (l *locator) name(text string, u use, whole bool) {
 	path, where := l.place(text)
 	if where != outside {
@@ -151,13 +151,13 @@ func (l *locator) place(text string) (string, where) {
 	return path, outside
 }
 
-// ours reports whether a path lies in the workspace or in the hook's package.
+// ours reports whether a path is in the workspace or in the hook's package.
 func (l *locator) ours(path string) bool {
 	return l.at.Project != "" && within(l.at.Project, path) ||
 		l.hook.Scope == hook.ScopePlugin && l.hook.Source.Root != "" && within(l.hook.Source.Root, path)
 }
 
-// What the machine's own programs and their files lie below, what others fill
+// What the machine's own programs and their files are below, what others fill
 // as they like, and what of that is harmless.
 var (
 	systems  = strings.Fields("/bin /sbin /lib /lib32 /lib64 /libx32 /usr /etc /nix/store /gnu/store /opt/homebrew /System /Library " + `C:\Windows`)

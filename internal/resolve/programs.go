@@ -60,7 +60,7 @@ func (l *locator) command(argv []string, inShell bool, depth int) {
 	case !bound && slices.Contains(inert, base):
 		l.inert(base, args)
 	case bound, l.hook.Source.Dir != "" && !slices.ContainsFunc(args, text):
-		l.arguments(args, runs) // what else it reads lies in the hook's folder
+		l.arguments(args, runs) // what else it reads is in the hook's folder
 	default:
 		l.unbound("it is not known what " + show(name) + " reads or runs")
 		l.arguments(args, runs)

@@ -16,7 +16,7 @@ type Place struct {
 	Project string // the workspace's root
 	Session string // the session's working directory; "" = the workspace's root
 	// Bytes is where the hook's folder is read, for a hook that is to run from a
-	// copy of it that need not be there yet; "" = Hook.Source.Dir.
+	// copy of it that does not have to be there yet; "" = Hook.Source.Dir.
 	Bytes string
 }
 

@@ -12,7 +12,7 @@ import (
 // lets them be read, since otherwise python3 works on one machine and fails on the
 // next. It reads nothing else around them: that may be a project, or a home
 // directory. program is what the command starts; where PATH leads to it, what it
-// links to counts as well.
+// links to counts too.
 func (e *Environ) toolchains(program string) []string {
 	var found []string
 	for _, dir := range filepath.SplitList(e.Get("PATH")) {
@@ -33,7 +33,7 @@ func (e *Environ) toolchains(program string) []string {
 }
 
 // installation is a folder of programs and the parts of an installation that may
-// lie beside it; nil for a folder of another name, and for one of the system.
+// are beside it; nil for a folder of another name, and for one of the system.
 func (e *Environ) installation(dir string) []string {
 	if !slices.Contains(programFolders, filepath.Base(dir)) || below(systems, dir) || wide(dir, e) {
 		return nil

@@ -133,7 +133,7 @@ func allBut(root string, denied []string, access uint64) []rule {
 	return rules
 }
 
-// beneath reports whether path lies below dir.
+// beneath reports whether path is below dir.
 func beneath(path, dir string) bool {
 	return path != dir && strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -88,7 +88,7 @@ func (p *Policy) Enforceable() *Policy {
 	return &part
 }
 
-// key tells policies apart, also by what is at their paths now: a directory that was made anew is another.
+// key tells policies apart, also by what is at their paths now: a directory that was made again is another.
 func (p *Policy) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %v %v %d %v", p.Mode, p.Ports, p.Serve, p.Memory, p.lacks)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// macReadable are what programs of macOS need in order to run, and which hold no secrets of a user.
+// macReadable are what programs of macOS need to run, and which hold no secrets of a user.
 var macReadable = []string{"/usr", "/bin", "/sbin", "/System", "/Library", "/opt", "/dev", "/private/etc", "/private/var/db/dyld",
 	"/private/var/db/timezone", "/private/var/select", "/Applications/Xcode.app", "/nix/store"}
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemPaths are what programs need in order to run, and which hold no secrets of a user.
+// systemPaths are what programs need to run, and which hold no secrets of a user.
 var systemPaths = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/opt", "/nix/store", "/gnu/store", "/etc", "/proc",
 	"/sys/devices/system/cpu", "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/var/lib/dpkg/alternatives"}
 
@@ -20,7 +20,7 @@ var rootSecrets = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/
 	"/etc/sudoers", "/etc/sudoers.d", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"}
 
 // systemRules are the rules for systemPaths, kept until one of the directories that they were made of changes. To
-// find them anew takes longer than to look at those.
+// find them again takes longer than to look at those.
 var systemRules struct {
 	mu     sync.Mutex
 	stamps []stamp

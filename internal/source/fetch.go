@@ -82,7 +82,7 @@ func (f *Fetched) get(ctx context.Context, want func(string) bool, temp string) 
 	return err
 }
 
-// top is the one folder that everything in an archive lies in; "" = there are
+// top is the one folder that everything in an archive is in; "" = there are
 // several, or files beside it.
 func (t *tree) top() string {
 	top := ""

@@ -127,7 +127,7 @@ func (h *Hook) write(dir string) error {
 // State is what became of a hook's folder since it was added.
 type State struct {
 	Edited []string        // files that were changed or removed, or why the folder cannot be read
-	Extra  []string        // what else lies there
+	Extra  []string        // what else is there
 	Files  map[string]File // those that were added, as they are now
 	Gone   bool            // there is no folder
 }

@@ -41,7 +41,7 @@ const (
 // news is what a look at the feed found.
 type news struct {
 	lines    []journal.Line
-	slow     bool // the others were asked as well
+	slow     bool // the others were asked too
 	stats    []journal.HookStats
 	breakers []Breaker
 	off      map[string]string

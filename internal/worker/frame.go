@@ -10,7 +10,7 @@ import (
 )
 
 // A request is one line for whatever its reader takes for the end of one: LF, CR, and for Node.js U+2028
-// and U+2029 as well. In JSON the first two are white space between tokens, and the other two stand in
+// and U+2029 too. In JSON the first two are white space between tokens, and the other two stand in
 // strings alone, where an escape means the same.
 
 // flatten returns a JSON text without line ends: itself, if it has none.

@@ -30,7 +30,7 @@ type Command struct {
 	Umask *int
 	// Sandbox says what the process may do; nil = everything.
 	Sandbox *sandbox.Policy
-	// Files are looked at before each call: when one of them has changed, the worker is started anew.
+	// Files are looked at before each call: when one of them has changed, the worker is started again.
 	Files []string
 }
 

@@ -13,7 +13,7 @@
 //
 //   - its package's folder as working directory, and in TENTERHOOK_PLUGIN_DIR:
 //     the file that runs is a private copy whose digest was checked, so what
-//     lies beside the plugin is not found beside the file that runs;
+//     is beside the plugin is not found beside the file that runs;
 //   - an empty stdin;
 //   - an environment of PATH, HOME, TMPDIR, the locale and the time zone, plus
 //     what the operator allowed, plus what the handshake needs;
@@ -52,7 +52,7 @@
 // changes its meaning, so each side ignores what it does not know. To keep that
 // true, hosts send unknown fields, numbered 50000 to 59999, at random. A change
 // that the other side must know of raises [Version]; what speaks a version speaks
-// the one before it as well.
+// the one before it too.
 package proto
 
 //go:generate go install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12

@@ -39,7 +39,7 @@ const (
 type HooksClient interface {
 	// Health is asked after the start, after a call that took too long and before
 	// a call that follows a long pause. A plugin that does not answer within two
-	// seconds is stopped and started anew, so nothing may hold it up.
+	// seconds is stopped and started again, so nothing may hold it up.
 	Health(ctx context.Context, in *HealthRequest, opts ...grpc.CallOption) (*HealthResponse, error)
 	// Describe says which hooks the plugin has. It must answer the same for the
 	// same bytes of the executable: the host keeps the answer by their digest, and
@@ -96,7 +96,7 @@ func (c *hooksClient) Handle(ctx context.Context, in *HandleRequest, opts ...grp
 type HooksServer interface {
 	// Health is asked after the start, after a call that took too long and before
 	// a call that follows a long pause. A plugin that does not answer within two
-	// seconds is stopped and started anew, so nothing may hold it up.
+	// seconds is stopped and started again, so nothing may hold it up.
 	Health(context.Context, *HealthRequest) (*HealthResponse, error)
 	// Describe says which hooks the plugin has. It must answer the same for the
 	// same bytes of the executable: the host keeps the answer by their digest, and

@@ -16,7 +16,7 @@ type Server struct {
 	// Description says what the plugin does, in one line.
 	Description string
 	// Healthy, where not nil, is asked whether the plugin can work: the host
-	// stops one that cannot, and starts it anew. It must return soon.
+	// stops one that cannot, and starts it again. It must return soon.
 	Healthy func(ctx context.Context) error
 
 	name, version string

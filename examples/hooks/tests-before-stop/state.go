@@ -86,7 +86,7 @@ type session struct {
 	Rounds int    `json:"rounds,omitempty"`
 }
 
-// load reads the state of a project. What cannot be read begins anew.
+// load reads the state of a project. What cannot be read begins again.
 func load(project, id string) (*state, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

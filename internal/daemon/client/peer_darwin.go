@@ -1,6 +1,6 @@
 package client
 
-// genuine cannot be told here without a system library: the socket lies in a
+// genuine cannot be told here without a system library: the socket is in a
 // directory of this user alone, and the daemon compares the versions itself.
 func (c conn) genuine(string) (genuine bool, pid int) { return true, 0 }
 

@@ -40,7 +40,7 @@ func Events() []string {
 // Path is the file in a state directory.
 func Path(state string) string { return filepath.Join(state, "http.json") }
 
-// Ports lie below those that systems hand out by themselves, so that no
+// Ports are below those that systems hand out by themselves, so that no
 // connection takes ours while no daemon runs.
 const lowest, highest = 20000, 32000
 
