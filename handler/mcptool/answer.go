@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // answer is a tool's result.
@@ -28,7 +29,7 @@ func parseAnswer(result json.RawMessage) (answer, error) {
 	var a answer
 	err := a.parse(result)
 	if err != nil {
-		err = &hook.Error{Failure: hook.FailureOutput, Reason: "the tool's result cannot be read: " + oneLine(err.Error(), lineLength), Err: err}
+		err = &hook.Error{Failure: hook.FailureOutput, Reason: "the tool's result cannot be read: " + phrase.First(err.Error(), lineLength), Err: err}
 	}
 	return a, err
 }
@@ -168,7 +169,7 @@ func sameJSON(a, b []byte) bool {
 
 // complaint is what a result with isError says.
 func (a *answer) complaint(secrets []string) string {
-	if line := oneLine(redact(a.text, secrets), lineLength); line != "" {
+	if line := phrase.First(redact(a.text, secrets), lineLength); line != "" {
 		return "failed: " + strconv.Quote(line)
 	}
 	return "failed without a word"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // definition says how a server is reached.
@@ -37,7 +38,7 @@ func (h *Handler) Configure(s dialect.Settings) []hook.Diagnostic {
 		def := definition{name: name, spec: s.MCPServers[name]}
 		if h.host[name] != nil {
 			found = append(found, def.diagnose(hook.SeverityWarning, "shadowed_server",
-				"the host has an MCP server "+strconv.Quote(oneLine(name, 80))+" of its own, which counts", "give this one another name"))
+				"the host has an MCP server "+strconv.Quote(phrase.First(name, 80))+" of its own, which counts", "give this one another name"))
 			continue
 		}
 		v := before[name]
@@ -115,7 +116,7 @@ func (h *Handler) server(name string) (*server, error) {
 	if len(h.servers) == 0 {
 		hint = "declare it under mcp_servers in the settings, or let the host hand it in"
 	}
-	return nil, &hook.Error{Failure: hook.FailureStart, Reason: "there is no MCP server " + strconv.Quote(oneLine(name, 80)), Hint: hint}
+	return nil, &hook.Error{Failure: hook.FailureStart, Reason: "there is no MCP server " + strconv.Quote(phrase.First(name, 80)), Hint: hint}
 }
 
 // Check says what would keep the hook's tool from being called, as far as that

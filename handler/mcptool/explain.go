@@ -15,6 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tenterhook/tenterhook/hook"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // explain makes a classified failure of what a call came to.
@@ -128,11 +130,11 @@ func choices(what, word string, names []string) string {
 		names = append(names[:most:most], "…")
 	}
 	for i := range names {
-		names[i] = oneLine(names[i], 80)
+		names[i] = phrase.First(names[i], 80)
 	}
 	hint := what + ": " + strings.Join(names, ", ")
 	if near != "" {
-		hint = fmt.Sprintf("did you mean %s? ", strconv.Quote(oneLine(near, 80))) + hint
+		hint = fmt.Sprintf("did you mean %s? ", strconv.Quote(phrase.First(near, 80))) + hint
 	}
 	return hint
 }
@@ -151,13 +153,13 @@ func misfit(schema any, input json.RawMessage) string {
 	}
 	for _, key := range asked.Required {
 		if _, ok := given[key]; !ok {
-			return "its input lacks " + strconv.Quote(oneLine(key, 80)) + ", which the tool requires"
+			return "its input lacks " + strconv.Quote(phrase.First(key, 80)) + ", which the tool requires"
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		want, ok := asked.Properties[key].Type.(string)
 		if got := typeOf(given[key]); ok && got != want && !(got == "number" && want == "integer") {
-			return fmt.Sprintf("its input has %s as %s, and the tool wants %s", strconv.Quote(oneLine(key, 80)), got, oneLine(want, 20))
+			return fmt.Sprintf("its input has %s as %s, and the tool wants %s", strconv.Quote(phrase.First(key, 80)), got, phrase.First(want, 20))
 		}
 	}
 	return ""

@@ -19,6 +19,7 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/environ"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 const (
@@ -138,7 +139,7 @@ func expandHeaders(spec dialect.MCPServer, env []string) (headers http.Header, s
 			return v
 		})
 		if !isToken(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }) {
-			return nil, nil, &hook.Error{Failure: hook.FailureStart, Reason: "its header " + oneLine(name, 80) + " has a character that no header may have",
+			return nil, nil, &hook.Error{Failure: hook.FailureStart, Reason: "its header " + phrase.First(name, 80) + " has a character that no header may have",
 				Hint: "look for a line break, also in the variables that it names"}
 		}
 		headers.Set(name, strings.TrimSpace(value))

@@ -10,6 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tenterhook/tenterhook/hook"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // offeredVersion is the revision of the protocol that is offered first. The
@@ -137,7 +139,7 @@ func dialHost(ctx context.Context, connect Connector) (l *link, err error) {
 	}()
 	c, err := connect(ctx)
 	if err != nil {
-		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "it cannot be reached: " + oneLine(err.Error(), lineLength), Err: err}
+		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "it cannot be reached: " + phrase.First(err.Error(), lineLength), Err: err}
 	}
 	l = &link{ending: func() string { return "" }, stderr: func() string { return "" }}
 	w := newWire(c, c, c.Close, l.blame)
@@ -171,7 +173,7 @@ func refusalOf(err error) *jsonrpc.Error {
 var rejected = jsonrpc.Error{Code: -32005, Message: "rejected by transport"}
 
 // clean makes one line of what a server says.
-func (v *server) clean(s string) string { return oneLine(redact(s, v.secrets), lineLength) }
+func (v *server) clean(s string) string { return phrase.First(redact(s, v.secrets), lineLength) }
 
 // asStart makes a failed start of an error.
 func asStart(err error) *hook.Error {
@@ -179,5 +181,5 @@ func asStart(err error) *hook.Error {
 	if errors.As(err, &failed) {
 		return failed
 	}
-	return &hook.Error{Failure: hook.FailureStart, Reason: oneLine(err.Error(), lineLength), Err: err}
+	return &hook.Error{Failure: hook.FailureStart, Reason: phrase.First(err.Error(), lineLength), Err: err}
 }

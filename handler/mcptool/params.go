@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // params are a hook's own keys.
@@ -79,7 +80,7 @@ func (p params) expand(c *hook.Call) (json.RawMessage, error) {
 			Hint: "nobody can tell which of the two the tool would go by", Err: err}
 	}
 	for _, path := range x.missing {
-		c.Warn("missing_field", fmt.Sprintf("the event has no %s, which input names; it is left empty", strconv.Quote(oneLine(path, 80))),
+		c.Warn("missing_field", fmt.Sprintf("the event has no %s, which input names; it is left empty", strconv.Quote(phrase.First(path, 80))),
 			"look at the event's fields with: tenterhook events")
 	}
 	return input, nil

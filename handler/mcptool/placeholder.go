@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // piece is a part of a string: text, or the path of a placeholder.
@@ -71,7 +73,7 @@ func member(object json.RawMessage, key string) (value json.RawMessage, found bo
 			continue
 		}
 		if found {
-			return nil, false, fmt.Errorf("the key %s stands twice in one object", strconv.Quote(oneLine(key, 80)))
+			return nil, false, fmt.Errorf("the key %s stands twice in one object", strconv.Quote(phrase.First(key, 80)))
 		}
 		value, found = v, true
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tenterhook/tenterhook/hook"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 const (
@@ -169,7 +171,7 @@ func (s *session) progress(_ context.Context, n *mcp.ProgressNotificationClientR
 	if !ok {
 		return
 	}
-	line := oneLine(n.Params.Message, lineLength)
+	line := phrase.First(n.Params.Message, lineLength)
 	if line == "" && n.Params.Total > 0 {
 		line = fmt.Sprintf("%g of %g", n.Params.Progress, n.Params.Total)
 	} else if line == "" {

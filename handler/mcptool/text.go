@@ -3,36 +3,9 @@ package mcptool
 import (
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
-
-// oneLine is the first line of a text that is not blank, without what could
-// move a cursor or turn the reading direction, cut to a number of runes.
-func oneLine(s string, most int) string {
-	for line := range strings.Lines(s) {
-		line = strings.Map(func(r rune) rune {
-			switch {
-			case unicode.IsControl(r):
-				return ' '
-			case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
-				return -1
-			}
-			return r
-		}, strings.ToValidUTF8(line, "\uFFFD"))
-		if line = strings.TrimSpace(line); line != "" {
-			return shorten(line, most)
-		}
-	}
-	return ""
-}
-
-func shorten(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
-}
 
 const (
 	stderrLines = 3   // of a server's stderr in a reason
@@ -44,7 +17,7 @@ const (
 func lastLines(stderr string) string {
 	var lines []string
 	for line := range strings.Lines(stderr) {
-		if line = oneLine(line, lineLength); line != "" {
+		if line = phrase.First(line, lineLength); line != "" {
 			lines = append(lines, strconv.Quote(line))
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/tenterhook/tenterhook/hook"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // wire speaks newline-delimited JSON-RPC. Unlike the SDK's own it says what was
@@ -81,7 +83,7 @@ func (w *wire) line() ([]byte, error) {
 }
 
 func (w *wire) garbage(line []byte) error {
-	w.blame(&hook.Error{Failure: hook.FailureTransport, Reason: "it wrote something to stdout that is no message of the protocol: " + strconv.Quote(oneLine(string(line[:min(len(line), 1024)]), 80)),
+	w.blame(&hook.Error{Failure: hook.FailureTransport, Reason: "it wrote something to stdout that is no message of the protocol: " + strconv.Quote(phrase.First(string(line[:min(len(line), 1024)]), 80)),
 		Hint: "a server's stdout is for the protocol alone: let it log to stderr"})
 	return errGarbage
 }

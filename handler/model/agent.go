@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // AgentRunner runs agent hooks in the place of the loop that is built in.
@@ -117,7 +119,7 @@ const verdictTool = "verdict"
 func (l *loop) RunAgent(ctx context.Context, t *AgentTask) (*AgentResult, error) {
 	ws, err := openWorkspace(t.Workspace, t.Transcripts)
 	if err != nil {
-		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "the workspace cannot be opened: " + clean(err.Error(), 200), Err: err}
+		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "the workspace cannot be opened: " + phrase.Line(err.Error(), 200), Err: err}
 	}
 	defer ws.Close()
 	system, tools := agentSystem(t.schema, ws), agentTools(t.schema)

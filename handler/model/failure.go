@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/hook"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 func startError(reason, hint string) *hook.Error {
@@ -36,7 +36,7 @@ func modelFailure(err error) error {
 	if errors.As(err, &failed) {
 		return failed
 	}
-	return &hook.Error{Failure: hook.FailureTransport, Reason: "the model could not be asked: " + clean(err.Error(), 200), Err: err}
+	return &hook.Error{Failure: hook.FailureTransport, Reason: "the model could not be asked: " + phrase.Line(err.Error(), 200), Err: err}
 }
 
 // stopFailure says why a response is no answer, nil if it is one.
@@ -147,7 +147,7 @@ func (e *endpoint) safe(text string) string {
 			text = strings.ReplaceAll(text, secret, "[key]")
 		}
 	}
-	return clean(keyLike().ReplaceAllString(text, "[key]"), 200)
+	return phrase.Line(keyLike().ReplaceAllString(text, "[key]"), 200)
 }
 
 // cause is what broke, without the URL, which may hold secrets.
@@ -163,20 +163,5 @@ func status(res *http.Response) string {
 	return strings.TrimSpace(strconv.Itoa(res.StatusCode) + " " + http.StatusText(res.StatusCode))
 }
 
-// clean makes a text fit for a message: one line, printable, at most so many
-// characters.
-func clean(text string, most int) string {
-	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)), " ")
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
-	}
-	return text
-}
-
 // quote quotes a name for a message.
-func quote(s string) string { return strconv.Quote(clean(s, 80)) }
+func quote(s string) string { return strconv.Quote(phrase.Line(s, 80)) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	jsonschema "github.com/tenterhook/tenterhook/internal/schema"
 )
 
@@ -60,7 +61,7 @@ func (s *schema) accept(answer []byte) ([]byte, *hook.Error) {
 		return answer, nil
 	}
 	if err := s.compiled.Validate(text); err != nil {
-		return nil, &hook.Error{Failure: hook.FailureOutput, Reason: "the model's answer violates the hook's schema: " + clean(err.Error(), 200),
+		return nil, &hook.Error{Failure: hook.FailureOutput, Reason: "the model's answer violates the hook's schema: " + phrase.Line(err.Error(), 200),
 			Hint: "say in the prompt what is wanted, or widen the schema"}
 	}
 	var kept bytes.Buffer
@@ -121,7 +122,7 @@ func (c *schemaCache) of(raw json.RawMessage) (*schema, *hook.Error) {
 	}
 	s, err := compile(raw)
 	if err != nil {
-		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "its schema cannot be used: " + clean(err.Error(), 200),
+		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "its schema cannot be used: " + phrase.Line(err.Error(), 200),
 			Hint: `schema must be a JSON Schema of an object that has a key "ok"`, Err: err}
 	}
 	if c.known == nil || len(c.known) >= maxSchemas {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Quote returns a word in quotes: one line, with control characters escaped,
@@ -27,13 +28,32 @@ func Clip(text string, most int) string {
 	return text
 }
 
-// Line returns a text as one line of at most that many characters and an ellipsis:
-// each run of white space and control characters becomes a blank, and what is
-// not UTF-8 becomes U+FFFD.
+// Line returns a text as one line of at most that many characters and an
+// ellipsis: each run of what is no printable character becomes a blank.
 func Line(text string, most int) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	text = strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
-	return Clip(text, most)
+	unprintable := func(c rune) bool { return c == utf8.RuneError || unicode.IsSpace(c) || !unicode.IsPrint(c) }
+	return Clip(strings.Join(strings.FieldsFunc(text, unprintable), " "), most)
+}
+
+// First returns the first line of a text that is not blank, without what could
+// move a cursor or turn the reading direction, of at most that many characters and
+// an ellipsis.
+func First(text string, most int) string {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.Map(func(c rune) rune {
+			switch {
+			case unicode.IsControl(c):
+				return ' '
+			case unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp):
+				return -1
+			}
+			return c
+		}, strings.ToValidUTF8(line, "\uFFFD")))
+		if line != "" {
+			return Clip(line, most)
+		}
+	}
+	return ""
 }
 
 // Either lists words, quoted, as alternatives: "a", "b" or "c".

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // A request is one line for whatever its reader takes for the end of one: LF, CR, and for Node.js U+2028
@@ -61,11 +60,6 @@ const oneLine = "answer each line with exactly one, a JSON object without line e
 
 // quote quotes the first line of a text that is not blank, cut, so that it is safe to show.
 func quote(text []byte) string {
-	line, _, _ := strings.Cut(string(bytes.TrimSpace(text[:min(len(text), 4<<10)])), "\n")
-	line = strings.TrimSpace(line)
-	const most = 80
-	if utf8.RuneCountInString(line) > most {
-		line = string([]rune(line)[:most]) + "…"
-	}
-	return strconv.Quote(line)
+	line, _, _ := bytes.Cut(bytes.TrimSpace(text[:min(len(text), 4<<10)]), []byte{'\n'})
+	return phrase.Quote(string(bytes.TrimSpace(line)))
 }

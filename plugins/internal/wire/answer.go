@@ -3,10 +3,10 @@ package wire
 import (
 	"errors"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
@@ -28,7 +28,7 @@ func Read(rd dialect.Reader, c *hook.Call, r *proto.HandleResponse) (*hook.Outpu
 	}
 	var failed *hook.Error
 	if errors.As(err, &failed) {
-		failed.Reason = line(failed.Reason, maxReason)
+		failed.Reason = phrase.First(failed.Reason, maxReason)
 	}
 	return out, err
 }
@@ -51,21 +51,4 @@ func Text(s string) string {
 
 // FirstLine is the first line of what a plugin said, short enough for an error
 // and without characters that move a terminal.
-func FirstLine(s string) string { return line(s, 200) }
-
-func line(s string, most int) string {
-	s = strings.TrimSpace(s)
-	s, _, _ = strings.Cut(s, "\n")
-	if len(s) > most {
-		for s = s[:most]; !utf8.ValidString(s) && len(s) > most-utf8.UTFMax; s = s[:len(s)-1] {
-		}
-		s += "…"
-	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	return strings.Map(func(r rune) rune {
-		if unprintable(r) && r != utf8.RuneError {
-			return ' '
-		}
-		return r
-	}, strings.TrimSpace(s))
-}
+func FirstLine(s string) string { return phrase.First(s, 200) }

@@ -41,10 +41,10 @@ func TestFirstLineIsShortAndMovesNoTerminal(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       "",
 		"\n\n one \ntwo":         "one",
-		"a\x1b[2Jb\rc\td\u202ee": "a [2Jb c d e",
+		"a\x1b[2Jb\rc\td\u202ee": "a [2Jb c de",
 		"a\xff\xfeb":             "a\uFFFDb",
 		strings.Repeat("x", 201): strings.Repeat("x", 200) + "…",
-		strings.Repeat("€", 70):  strings.Repeat("€", 66) + "…",
+		strings.Repeat("€", 201): strings.Repeat("€", 200) + "…",
 	} {
 		if got := wire.FirstLine(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
