@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,5 +80,12 @@ func TestClineObeysTheHooksOfAFolder(t *testing.T) {
 	w.saw(bridge.FailsClosed, bridge.Done)
 	w.showed(triedGone)
 	w.restoreBridge()
+	path := []string{"PATH=" + filepath.Dir(clientOf("cline")) + ":" + os.Getenv("PATH")}
+	if out, err := w.runWith(path, "tenterhook", "agents", "verify", "cline", "--live", "--json"); err != nil || !strings.Contains(out, `"denied": true`) {
+		t.Errorf("verify --live: %v\n%s", err, out)
+	}
 	w.wantUninstalled(before)
+	if out, err := w.runWith(path, "tenterhook", "agents", "verify", "cline", "--live", "--json"); err == nil || !strings.Contains(out, `"ran": true`) {
+		t.Errorf("verify --live without entries: %v\n%s", err, out)
+	}
 }

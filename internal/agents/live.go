@@ -27,7 +27,7 @@ on_failure = "block"
 
 // Live is what a session of the real client showed.
 type Live struct {
-	Denied  bool          `json:"denied"` // the canary's call did not run, and the model was told why
+	Denied  bool          `json:"denied"` // the canary's call did not run, and the model was told why or the run was ended
 	Ran     bool          `json:"ran"`
 	Elapsed time.Duration `json:"-"`
 	Output  string        `json:"output,omitempty"` // the end of what the client printed, if it was not denied
@@ -44,7 +44,7 @@ func (e Env) VerifyLive(ctx context.Context, s State) (*Live, error) {
 	if s.Client == "" {
 		return nil, fmt.Errorf("the program of %s is not on the PATH", s.Agent.Title)
 	}
-	dir, err := os.MkdirTemp("", "tenterhook-canary-")
+	dir, err := os.MkdirTemp("", "tenterhook-live-") // the canary's name is in no prompt
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (e Env) VerifyLive(ctx context.Context, s State) (*Live, error) {
 	err = cmd.Run()
 	_, statErr := os.Stat(ran)
 	live := &Live{Ran: statErr == nil, Elapsed: time.Since(began)}
-	live.Denied = !live.Ran && model.Told("canary")
+	live.Denied = !live.Ran && (model.Told("canary") || c.ended != "" && bytes.Contains(out.Bytes(), []byte(c.ended)))
 	if !live.Denied {
 		live.Output = string(out.Bytes()[max(0, out.Len()-2000):])
 		if !live.Ran && len(model.Requests()) == 0 {

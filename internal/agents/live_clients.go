@@ -9,6 +9,8 @@ type client struct {
 	args func(at modelAt, prompt string) []string
 	// env is what the program needs beside the caller's environment.
 	env func(at modelAt) []string
+	// ended is what it prints if a denial ended its run; "" = the reason reaches the model.
+	ended string
 	// config are files in the model's directory, by their names; nil = none.
 	config func(at modelAt) map[string]string
 	// shell is a call of its shell.
@@ -118,6 +120,7 @@ var clients = map[string]client{
 			return map[string]string{"providers.json": `{"version":1,"lastUsedProvider":"openai-compatible","modes":{},"providers":{"openai-compatible":{"tokenSource":"manual",` +
 				`"updatedAt":"2026-01-01T00:00:00.000Z","settings":{"provider":"openai-compatible","apiKey":"x","model":"mock","baseUrl":"` + at.url + `/v1"}}}}`}
 		},
+		ended: `"type":"run_aborted"`,
 		shell: func(command string) loopback.Call {
 			return loopback.Call{Name: "run_commands", Input: map[string]any{"commands": []string{command}}}
 		},
