@@ -83,6 +83,11 @@ var settingEffects = map[string][]settingEffect{
 		{base: some, without: ofFleet("none", ""), with: ofFleet("none", "on_unknown = \"block\""), look: verdictOf, off: "none", on: "deny"},
 		{base: some, without: ofFleet("expired", "on_stale = \"keep\""), with: ofFleet("expired", "on_stale = \"ask\""), look: verdictOf, off: "none", on: "ask"},
 	},
+	"audit": {
+		{base: some, host: unwritable, with: "[audit]\non_failure = \"block\"", look: verdictOf, off: "none", on: "deny"},
+		{base: some, host: unwritable, without: "[audit]\non_failure = \"continue\"", with: "[audit]\non_failure = \"blok\"", look: verdictOf, off: "none", on: "deny"},
+		{base: some, host: recorded, rest: "[journal]\nrecord = \"off\"\n", with: "[audit]\non_failure = \"block\"", look: verdictOf, off: "none", on: "deny"},
+	},
 	"journal": {
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"off\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"results\"", without: "[journal]\nrecord = \"full\"", look: journaled, off: "deny payload echo secret-1", on: "deny"},
@@ -143,6 +148,14 @@ func dropped(h *keyHost) string {
 
 // recorded gives the host a journal.
 func recorded(h *keyHost) { h.opts.Recorder = recording.New(h.opts.StateDir, nil, nil) }
+
+// unwritable is a journal that cannot be written.
+func unwritable(h *keyHost) {
+	recorded(h)
+	if err := errors.Join(os.MkdirAll(h.opts.StateDir, 0o700), os.WriteFile(recording.Dir(h.opts.StateDir), nil, 0o600)); err != nil {
+		h.t.Fatal(err)
+	}
+}
 
 // journaled says what the journal has of a call.
 func journaled(h *keyHost) string {

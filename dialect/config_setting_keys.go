@@ -88,6 +88,8 @@ func settings() []Setting {
 				s.MaxAsync = 0
 			}
 		}),
+		of(row("audit", decl.Object, "all scopes; `\"block\"` in one of them counts", "`on_failure = \"block\"`: what can be blocked is denied while its record cannot be written, see [fleet](fleet.md)",
+			func(e *entry, s *Settings) { s.AuditOnFailure = e.audit() }), word("on_failure", plain(decl.Policies))),
 		of(row("journal", decl.Object, bySections, "what is kept of what hooks did: `record` (`\"full\"`, `\"results\"`, `\"off\"`), `keep` (`\"14d\"`), `max_size` (`\"256MiB\"`), "+
 			"`redact` (regular expressions whose matches are masked), see [operating](operating.md)", func(e *entry, s *Settings) { s.Journal = e.journal() }),
 			word("record", recordLevels()), decl.Key{Name: "keep", Takes: decl.Age}, decl.Key{Name: "max_size", Takes: decl.Size}, texts("redact")),
@@ -240,6 +242,20 @@ func (e *entry) model() ModelSettings {
 	}
 	return ModelSettings{Provider: decl.Word(table, "provider", modelMakers()), Model: table.Str("model"),
 		BaseURL: table.Str("base_url"), APIKeyEnv: table.Str("api_key_env")}
+}
+
+// audit reads what it means that a record cannot be written. Who misspells it wants
+// one to be.
+func (e *entry) audit() hook.FailurePolicy {
+	table := e.section("audit")
+	if table == nil {
+		return ""
+	}
+	policy := decl.Word(table, "on_failure", decl.Policies)
+	if policy == "" && table.Has("on_failure") {
+		policy = hook.FailureBlock
+	}
+	return policy
 }
 
 // journal reads what is kept of what hooks did.

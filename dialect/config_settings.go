@@ -31,6 +31,8 @@ type Settings struct {
 	// SandboxRequired says whether a hook fails whose sandbox cannot be enforced; nil = it does.
 	SandboxRequired *bool
 	Fleet           FleetSettings
+	// AuditOnFailure says what it means that a record cannot be written; "" = continue.
+	AuditOnFailure hook.FailurePolicy
 }
 
 // JournalSettings say what the command line and the daemon keep of what hooks

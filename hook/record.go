@@ -1,6 +1,9 @@
 package hook
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Record is what a [Recorder] gets: one dispatch, or one hook that finished in
 // the background. Its values are shared, so a Recorder reads them only.
@@ -25,6 +28,15 @@ type Record struct {
 // many goroutines at once. Record returns at once and never fails a dispatch.
 type Recorder interface {
 	Record(Record)
+}
+
+// DurableRecorder is a Recorder that can say whether a record was written. Where the
+// settings say audit.on_failure = "block", a call is denied whose record was not.
+type DurableRecorder interface {
+	Recorder
+	// RecordNow returns once the record is written, or why it was not. A record that it
+	// returned an error for was not kept.
+	RecordNow(context.Context, Record) error
 }
 
 // PromptRecorder is a Recorder that says that it returns at once and does not

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -90,7 +91,14 @@ type Recorder struct {
 // item is a record, or asks to be told when all before it are written.
 type item struct {
 	rec     *hook.Record // nil = none
+	now     *awaited     // nil = nobody waits for the record
 	written chan struct{}
+}
+
+// awaited is a record that somebody waits for.
+type awaited struct {
+	taken atomic.Bool // by the writer, or by who waited and gave up
+	err   chan error
 }
 
 // NewRecorder returns a Recorder that writes to a folder, which it makes where it
@@ -128,6 +136,38 @@ func (r *Recorder) Record(rec hook.Record) {
 	case r.queue <- item{rec: &rec}:
 	default:
 		r.dropped.Add(1)
+	}
+}
+
+// RecordNow keeps a record, and returns once it is in the spool, or why it is not: it
+// is not kept then. It waits for the end of ctx at most, so that a process which holds
+// the lock delays no caller for ever.
+func (r *Recorder) RecordNow(ctx context.Context, rec hook.Record) error {
+	if r.opts.Level == LevelOff {
+		return errors.New("nothing is recorded")
+	}
+	own := &awaited{err: make(chan error, 1)}
+	for !r.offer(item{rec: &rec, now: own}) {
+		select { // the queue is full
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return errors.New("the journal has no room in time")
+		}
+	}
+	r.press()
+	select {
+	case err := <-own.err:
+		return err
+	case <-r.done:
+		select {
+		case err := <-own.err:
+			return err
+		default:
+			return errors.New("the journal is closed")
+		}
+	case <-ctx.Done():
+		own.taken.Store(true)
+		return errors.New("the journal was not written in time: another process may hold its lock")
 	}
 }
 
@@ -271,23 +311,31 @@ func (r *Recorder) line(rec *hook.Record) []byte {
 // write appends a batch, and how many records were dropped before it.
 func (r *Recorder) write(batch []item) {
 	var lines [][]byte
+	var waiting []*awaited
 	for _, it := range batch {
-		if it.rec != nil {
-			lines = append(lines, r.line(it.rec))
-		} else {
+		switch {
+		case it.rec == nil:
 			defer close(it.written)
+		case it.now == nil:
+			lines = append(lines, r.line(it.rec))
+		case it.now.taken.CompareAndSwap(false, true):
+			lines, waiting = append(lines, r.line(it.rec)), append(waiting, it.now)
 		}
 	}
-	records := int64(len(lines))
-	if records == 0 {
+	if len(lines) == 0 {
 		return
 	}
+	records := int64(len(lines) - len(waiting)) // who waits knows what became of the others
 	before := r.dropped.Swap(0)
 	if before > 0 {
 		note, _ := json.Marshal(loss{Dropped: before, Time: time.Now().UTC()})
 		lines = append(lines, note)
 	}
-	if err := r.spool.append(lines); err != nil {
+	err := r.spool.append(lines)
+	for _, w := range waiting {
+		w.err <- err
+	}
+	if err != nil {
 		r.dropped.Add(before + records)
 		r.last.Store(&err)
 		r.failed.Do(func() {

@@ -43,6 +43,9 @@ type dispatch struct {
 	began time.Time // where it has a name
 	asked []byte    // the first wire
 
+	recorded bool         // what was decided is written down
+	unkept   *hook.Result // stands for a record that could not be written; nil = none does
+
 	unjudged error       // why hooks cannot judge in
 	withheld error       // why the tool's output must not be shown
 	facts    *rule.Facts // of in; nil = no rule asked yet
@@ -82,7 +85,11 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 		if r.opts.Recorder != nil {
 			d.began = time.Now()
 			d.run = newRun(d.began)
-			defer func() { d.record(callerOf(ctx), out, err) }()
+			defer func() {
+				if !d.recorded {
+					d.record(callerOf(ctx), out, err)
+				}
+			}()
 		}
 		if d.onlyRules() { // they wait for nothing, and nothing can overtake them
 			d.runAll(ctx)
@@ -103,7 +110,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	if r.done.Err() != nil {
 		return nil, ErrClosed // under way when the registry was closed
 	}
-	out = r.stops.decide(in, d.decide)
+	out = r.stops.decide(in, d.decideAudited(ctx))
 	out.Run = d.run
 	if in.Event() == hook.EventSessionEnd {
 		r.EndSession(in.Common().SessionID)
@@ -416,6 +423,9 @@ func (d *dispatch) decide(stopLimit, stopsBlocked int) *hook.Outcome {
 			s.result.Stale = d.stale(s)
 		}
 		results = append(results, s.result)
+	}
+	if d.unkept != nil {
+		results = append(results, *d.unkept)
 	}
 	return hook.Decide(d.in, results, hook.Facts{Unjudged: d.unjudged, Withheld: d.withheld, Schema: d.schemaError(),
 		StopLimit: stopLimit, StopsBlocked: stopsBlocked, Notes: d.notes})

@@ -25,6 +25,7 @@ type policy struct {
 	breakers    []breakerDefaults
 	disabled    map[string][]reach
 	failBlock   []reach // default_on_failure = "block"
+	audited     bool    // audit.on_failure = "block", in any file
 	sandboxes   []sandboxDefaults
 	dirSandbox  *hook.Sandbox         // of hooks of named folders, in place of sandboxes; nil = none is set
 	servers     map[string]hook.Scope // where each MCP server is declared
@@ -225,6 +226,9 @@ func (p *policy) tighten(c *configFile) {
 	if len(c.settings.Sandbox) > 0 {
 		p.sandboxes = append(p.sandboxes, sandboxDefaults{
 			c.word(), c.settings.Sandbox, c.scope.Aside || resolve.NeedsApproval(c.scope.Scope)})
+	}
+	if c.settings.AuditOnFailure == hook.FailureBlock {
+		p.audited = true
 	}
 	if c.settings.DefaultOnFailure == hook.FailureBlock {
 		p.failBlock = append(p.failBlock, c.word())

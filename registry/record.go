@@ -1,9 +1,11 @@
 package registry
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -13,14 +15,57 @@ import (
 
 // record gives the dispatch to the recorder, where there is one.
 func (d *dispatch) record(from *Caller, out *hook.Outcome, err error) {
+	d.r.keep(d.recordOf(from, out, err))
+}
+
+func (d *dispatch) recordOf(from *Caller, out *hook.Outcome, err error) hook.Record {
 	call, _ := hook.ToolCallOf(d.in)
 	if out != nil { // the caller may change it once Dispatch returns
 		own := *out
 		own.Results = slices.Clone(out.Results)
 		out = &own
 	}
-	d.r.keep(hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
-		Base: d.base, Tool: call.ToolName, Env: from.env(), Payload: d.asked, Outcome: out, Err: err})
+	return hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
+		Base: d.base, Tool: call.ToolName, Env: from.env(), Payload: d.asked, Outcome: out, Err: err}
+}
+
+// auditLimit is how long a decision waits for its record.
+const auditLimit = 2 * time.Second
+
+// decideAudited decides, and where the settings want every decision to be written
+// down, decides anew if that fails: then what can be blocked is.
+func (d *dispatch) decideAudited(ctx context.Context) func(limit, blocked int) *hook.Outcome {
+	if !d.view.snap.policy.audited || len(d.slots) == 0 || hook.Info(d.in.Event()).Block != hook.BlockAction {
+		return d.decide
+	}
+	return func(limit, blocked int) *hook.Outcome {
+		out := d.decide(limit, blocked)
+		out.Run = d.run
+		err := d.recordNow(ctx, out)
+		if d.recorded = err == nil; d.recorded {
+			return out
+		}
+		d.unkept = &hook.Result{Hook: &hook.Hook{ID: "tenterhook/audit", Name: "audit", Event: d.in.Event(), Scope: hook.ScopeManaged, OnFailure: hook.FailureBlock},
+			Status: hook.StatusFailed, Failure: hook.FailureTransport, Err: err, Reason: "the record of this decision cannot be written, and the settings say audit.on_failure = \"block\": " + err.Error(),
+			Hint: "see 'tenterhook doctor': make the state directory writable, or free space"}
+		return d.decide(limit, blocked)
+	}
+}
+
+// recordNow writes down what was decided.
+func (d *dispatch) recordNow(ctx context.Context, out *hook.Outcome) error {
+	to, ok := d.r.opts.Recorder.(hook.DurableRecorder)
+	if !ok {
+		return errors.New("nothing records here")
+	}
+	ctx, cancel := context.WithTimeout(ctx, auditLimit)
+	defer cancel()
+	failed := errors.New("Options.Recorder panicked") // unless it returns
+	record := d.recordOf(callerOf(ctx), out, nil)
+	if err := d.r.host.call(d.r.done, &d.r.host.recorder, "Options.Recorder", callbackLimit, func() { failed = to.RecordNow(ctx, record) }); err != nil {
+		return err // failed may still be written
+	}
+	return failed
 }
 
 // recordBackground gives the result of a background hook to the recorder.

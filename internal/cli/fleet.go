@@ -15,11 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/fleetstate"
 	"github.com/tenterhook/tenterhook/internal/pack"
 	"github.com/tenterhook/tenterhook/internal/source"
 )
@@ -73,6 +75,16 @@ func completeFleet(cmd *cobra.Command, args []string, prefix string) ([]string, 
 		return nil, cobra.ShellCompDirectiveError
 	}
 	return words[:last], cobra.ShellCompDirective(directive)
+}
+
+// fleetDiagnostics are about what does not work between this machine and its fleet.
+// No decision depends on it.
+func (a *app) fleetDiagnostics() []hook.Diagnostic {
+	var list []hook.Diagnostic
+	for _, t := range fleetstate.Troubles(a.stateDir(), time.Now()) {
+		list = append(list, hook.Diagnostic{Severity: hook.SeverityWarning, Code: t.Code, Message: t.Message, Hint: t.Hint})
+	}
+	return list
 }
 
 // runFleet hands a command over, and ends with its exit code.

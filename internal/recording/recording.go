@@ -98,6 +98,15 @@ func (r *Recorder) Record(rec hook.Record) {
 	}
 }
 
+// RecordNow keeps a record, and returns once it is written, or why it was not.
+func (r *Recorder) RecordNow(ctx context.Context, rec hook.Record) error {
+	to := r.to.Load()
+	if to == nil {
+		return fmt.Errorf("nothing is recorded in %s: [journal] says record = \"off\", or it cannot be written", r.dir)
+	}
+	return to.RecordNow(ctx, rec)
+}
+
 // Prompt returns the recorder: Record never waits.
 func (r *Recorder) Prompt() hook.Recorder { return r }
 
