@@ -39,7 +39,7 @@ func Release(ctx context.Context, js jetstream.JetStream) error {
 
 // Consume moves the audit stream into the archive until ctx ends, or, with once,
 // until the stream has nothing more. Messages are acknowledged when they are on disk,
-// and leave the stream then.
+// and leave the stream then. log gets what goes wrong; with once it is not used.
 func (a *Archive) Consume(ctx context.Context, js jetstream.JetStream, once bool, log *slog.Logger) (total Added, err error) {
 	wait := 100 * time.Millisecond
 	for ctx.Err() == nil {

@@ -1,6 +1,7 @@
 package ship
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ type Shipper struct {
 	JS      jetstream.JetStream // with [Options]
 	Dir     string              // of the journal
 	Options journal.Options
+	Limit   int // of a message, in bytes; 0 = what the hub takes
 
 	state atomic.Pointer[fleetstate.Audit]
 }
@@ -201,7 +203,7 @@ func (s *Shipper) send(ctx context.Context, journalID string, at journal.Shipped
 // fill puts as many records into a message as fit well, and at least one. It returns
 // how many.
 func (s *Shipper) fill(m *nats.Msg, records []journal.Record) (n int, err error) {
-	limit := int(s.Conn.MaxPayload()) - headerBytes
+	limit := cmp.Or(s.Limit, int(s.Conn.MaxPayload())) - headerBytes
 	for n < len(records) {
 		r := records[n]
 		if n > 0 && len(m.Data)+len(r.Body)+lineBytes > min(limit, messageBytes) {
