@@ -113,8 +113,17 @@ type runner struct {
 
 func (r *runner) visit(n syntax.Node) bool {
 	switch n := n.(type) {
+	case *syntax.Assign: // also of export, and in front of a command
+		if n.Name != nil && n.Value != nil && startsShells(n.Name.Value) {
+			r.file(plain(n.Value, r.home, false))
+		}
 	case *syntax.CallExpr:
 		words := r.words(n, false)
+		for _, w := range words {
+			if name, file, ok := strings.Cut(w, "="); ok && startsShells(name) {
+				r.file(file)
+			}
+		}
 		if len(words) > 1 && (words[0] == "cd" || words[0] == "pushd") {
 			r.enter(words[len(words)-1])
 		}
@@ -137,6 +146,9 @@ func (r *runner) visit(n syntax.Node) bool {
 	}
 	return true
 }
+
+// startsShells reports whether a variable names a file that shells run first.
+func startsShells(name string) bool { return name == "BASH_ENV" || name == "ENV" }
 
 // isShell reports whether a statement is a shell, which may run its input.
 func (r *runner) isShell(s *syntax.Stmt) bool {
