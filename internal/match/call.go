@@ -173,7 +173,7 @@ func (c *Call) shellTexts() []*command {
 			if len(c.commands) > 0 {
 				to = new(command)
 			}
-			to.parse(text, c.Cwd, c.Home)
+			to.parse(text, c.cwd(), c.home())
 			c.commands = append(c.commands, to)
 		})
 		c.shell = c.oneLine[:0]
@@ -297,7 +297,7 @@ func (c *Call) lines() []*line {
 			c.others = append(c.others, &line{unread: "is no JSON object"})
 		}
 		for _, text := range texts {
-			c.others = append(c.others, newCommand(text.value, c.Cwd, c.Home).line)
+			c.others = append(c.others, newCommand(text.value, c.cwd(), c.home()).line)
 		}
 		fields, _ := c.members()
 		for _, f := range fields {
@@ -331,7 +331,7 @@ func (c *Call) wordLists(raw json.RawMessage, depth int) {
 		}
 	}
 	if len(words) == len(items) && words[0] != "" {
-		r := newLineReader(strings.Join(words, " "), c.Cwd, c.Home)
+		r := newLineReader(strings.Join(words, " "), c.cwd(), c.home())
 		r.whole(func() { r.command(words, stream{}) })
 		c.others = append(c.others, r.line)
 	}

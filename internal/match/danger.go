@@ -70,7 +70,7 @@ func (l *line) danger(word string, c *Call) place {
 		if strings.HasPrefix(name, wildWordsText) {
 			continue
 		}
-		name = throughProc(name, c.Cwd)
+		name = throughProc(name, c.cwd())
 		worst = worst.or(rootedPlace(name, c))
 		if !isPlain(name) {
 			continue
@@ -154,7 +154,7 @@ func lostPlace(parts []string, c *Call) place {
 	if len(parts) == 0 {
 		return place{harm: fatal, kind: ofSystem, what: "the whole file system"}
 	}
-	for _, dir := range []string{c.Cwd, c.Workspace} {
+	for _, dir := range []string{c.cwd(), c.workspace()} {
 		if p := abovePlace(parts, dir); p.harm > harmless {
 			return p
 		}

@@ -157,6 +157,10 @@ func (l *line) cannotRead(why string) {
 // places returns the absolute paths that a word may name. A relative one counts
 // from every directory that the line goes to.
 func (l *line) places(word, home string) []string {
+	if onWindows && strings.HasPrefix(word, `\`) && !strings.HasPrefix(word, `\\`) && len(l.dirs) > 0 {
+		return []string{cleanWild(driveOf(l.dirs[0]) + slashed(word))}
+	}
+	word = slashed(word)
 	switch {
 	case strings.HasPrefix(word, "/"):
 		return []string{cleanWild(word)}
@@ -182,6 +186,7 @@ func (l *line) places(word, home string) []string {
 // link leads to where the link's target is. There are some only for a word with
 // a .. behind a name.
 func (l *line) behindLinks(word, home string) []string {
+	word = slashed(word)
 	if below := strings.TrimLeft(word, "./"); !strings.Contains(below, "/..") || strings.ContainsAny(word, "\x03\x04") {
 		return nil
 	}

@@ -6,6 +6,6 @@ import "os"
 
 // isLink reports whether a path is a link.
 func isLink(name string) bool {
-	_, err := os.Readlink(name)
+	_, err := os.Readlink(native(name))
 	return err == nil
 }

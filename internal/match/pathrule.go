@@ -3,7 +3,6 @@ package match
 import (
 	"net/url"
 	"path"
-	"runtime"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -24,6 +23,8 @@ type pathRule struct {
 	everywhere bool
 	raw        glob // caliban's glob over the path, or nil
 	strict     bool // links are not followed
+	// also is the other reading of a pattern: on Windows /c/x is drive C, and the workspace's folder c.
+	also *pathRule
 }
 
 type base uint8
@@ -49,7 +50,17 @@ func newPathRule(content string, f form) pathRule {
 		return r // takes nothing away, since nothing was selected before
 	}
 	anchored := true
+	rest, drive := onDrive(p)
+	if drive && strings.HasPrefix(p, "/") {
+		r.also = &pathRule{source: content, strict: f.strict, base: baseRoot, within: quotedBraces(rest)}
+		drive = false
+	}
+	if onWindows {
+		p = slashedPattern(p)
+	}
 	switch {
+	case drive:
+		r.base, p = baseRoot, rest
 	case strings.HasPrefix(p, "//"):
 		r.base, p = baseRoot, p[2:]
 	case p == "~", strings.HasPrefix(p, "~/"):
@@ -73,11 +84,19 @@ func newPathRule(content string, f form) pathRule {
 	if !anchored {
 		p = "**/" + p
 	}
-	r.within = plainBraces.Replace(p)
-	if !doublestar.ValidatePattern(r.within) {
-		r.within = strings.ReplaceAll(r.within, "[", `\[`)
-	}
+	r.within = quotedBraces(p)
 	return r
+}
+
+// slashedPattern is a pattern with slashes: on Windows no name has a character that a \ could quote.
+func slashedPattern(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+func quotedBraces(p string) string {
+	p = plainBraces.Replace(p)
+	if !doublestar.ValidatePattern(p) {
+		p = strings.ReplaceAll(p, "[", `\[`)
+	}
+	return p
 }
 
 // plainBraces quotes what doublestar expands and .gitignore does not.
@@ -106,7 +125,7 @@ func (r pathRule) paths(c *Call) (paths []string, ok bool) {
 		return paths, ok
 	}
 	if len(paths) == 0 {
-		paths = []string{c.Cwd} // where these tools look by default
+		paths = []string{c.cwd()} // where these tools look by default
 	}
 	patterns, _ := c.texts("pattern")
 	if globs, _ := c.texts("glob"); !r.strict {
@@ -114,7 +133,7 @@ func (r pathRule) paths(c *Call) (paths []string, ok bool) {
 	}
 	for _, dir := range paths[:len(paths):len(paths)] {
 		for _, p := range patterns {
-			if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
+			if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && !(onWindows && (hasDrive(p) || strings.HasPrefix(p, `\`))) {
 				p = dir + "/" + p
 			}
 			paths = append(paths, p)
@@ -131,7 +150,7 @@ func (r pathRule) matchPath(c *Call, name string) string {
 	}
 	if !r.strict {
 		name = expanded(name, c)
-	} else if strings.HasPrefix(name, "~/") && c.Home != "" {
+	} else if (strings.HasPrefix(name, "~/") || onWindows && strings.HasPrefix(name, `~\`)) && c.Home != "" {
 		name = c.Home + name[1:]
 	}
 	given, ok := slashedPath(name, c.Cwd)
@@ -141,7 +160,7 @@ func (r pathRule) matchPath(c *Call, name string) string {
 	if by := r.matchFile(c, strings.ToLower(path.Clean(given))); by != "" || r.strict {
 		return by
 	}
-	if direct := throughProc(path.Clean(given), c.Cwd); direct != path.Clean(given) {
+	if direct := throughProc(path.Clean(given), c.cwd()); direct != path.Clean(given) {
 		given = direct
 		if by := r.matchFile(c, strings.ToLower(given)); by != "" {
 			return by
@@ -165,6 +184,9 @@ func (r pathRule) matchPath(c *Call, name string) string {
 // $HOME, a file URL, blanks at its ends.
 func expanded(name string, c *Call) string {
 	name = strings.TrimSpace(name)
+	if onWindows && strings.HasPrefix(name, `~`) {
+		name = slashedPattern(name)
+	}
 	if rest, ok := strings.CutPrefix(name, "file://"); ok {
 		name = "/" + strings.TrimLeft(strings.TrimPrefix(rest, "localhost"), "/")
 		if plain, err := url.PathUnescape(name); err == nil {
@@ -174,14 +196,14 @@ func expanded(name string, c *Call) string {
 	first, rest, _ := strings.Cut(name, "/")
 	switch {
 	case c.Home == "":
-	case first == "~", first == "$HOME", first == "${HOME}", first == "~"+path.Base(slashed(c.Home)):
+	case first == "~", first == "$HOME", first == "${HOME}", first == "~"+path.Base(c.home()):
 		return c.Home + "/" + rest
 	case first == "~+":
 		return rest
 	case first == "~root":
 		return "/root/" + rest
 	case len(first) > 1 && first[0] == '~' && isName(first[1:]):
-		return path.Dir(slashed(c.Home)) + "/" + first[1:] + "/" + rest
+		return path.Dir(c.home()) + "/" + first[1:] + "/" + rest
 	}
 	return name
 }
@@ -189,6 +211,11 @@ func expanded(name string, c *Call) string {
 // matchFile returns why an absolute path in lower case matches, or "".
 func (r pathRule) matchFile(c *Call, file string) string {
 	const unknown = " cannot be placed: a directory is not known, so it runs"
+	if r.also != nil {
+		if by := r.also.matchFile(c, file); by != "" {
+			return by
+		}
+	}
 	var dir string
 	switch r.base {
 	case baseCwd:
@@ -223,29 +250,6 @@ func (r pathRule) matchFile(c *Call, file string) string {
 // covers reports whether the pattern is for that path or a directory above it.
 func (r pathRule) covers(rel string) bool {
 	return r.within != "" && (doublestar.MatchUnvalidated(r.within, rel) || doublestar.MatchUnvalidated(r.within+"/**", rel))
-}
-
-// slashedPath makes a path absolute, with slashes forward and C:\x as /c/x. A
-// relative path is taken from cwd.
-func slashedPath(name, cwd string) (string, bool) {
-	name = slashed(name)
-	if !strings.HasPrefix(name, "/") {
-		if cwd = slashed(cwd); !strings.HasPrefix(cwd, "/") {
-			return "", false
-		}
-		name = cwd + "/" + name
-	}
-	return name, true
-}
-
-func slashed(name string) string {
-	if runtime.GOOS == "windows" {
-		name = strings.ReplaceAll(name, `\`, "/")
-		if len(name) > 1 && name[1] == ':' {
-			name = "/" + name[:1] + "/" + strings.TrimPrefix(name[2:], "/")
-		}
-	}
-	return name
 }
 
 // below returns the path of file relative to dir, "" for dir itself.

@@ -79,7 +79,7 @@ func isShell(name string) bool {
 }
 
 // specials are the programs of special, but git.
-var specials = wordSet(". alias builtin command env eval fd find getopts hash mapfile parallel printf read readarray set source trap xargs")
+var specials = wordSet(". alias builtin cmd command env eval fd find getopts hash mapfile parallel powershell printf pwsh read readarray set source trap xargs")
 
 // special reads programs that take commands in a way of their own.
 func (r *lineReader) special(name string, words []string, at int, in stream) bool {
@@ -104,6 +104,8 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		if len(args) > 1 {
 			r.text(args[0], does, via)
 		}
+	case "cmd", "powershell", "pwsh":
+		r.windowsShell(name, args, via)
 	case "find":
 		r.findRuns(args, in, via)
 	case "xargs":

@@ -5,7 +5,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 )
@@ -39,7 +38,7 @@ func (c *Call) follow(name string) (to string) {
 	if to, ok := c.linked[name]; ok || len(c.linked) >= maxResolved {
 		return to
 	}
-	linked := runtime.GOOS == "windows" // where names have other forms as well
+	linked := onWindows // where names have other forms as well
 	if cut := strings.LastIndexByte(name, '/'); cut > 0 {
 		linked = linked || c.follow(name[:cut]) != ""
 	}
@@ -61,12 +60,12 @@ func (c *Call) follow(name string) (to string) {
 func followLinks(name string) string {
 	rest := ""
 	for dir := strings.TrimRight(name, "/"); dir != ""; {
-		if real, err := filepath.EvalSymlinks(filepath.FromSlash(dir)); err == nil {
-			return path.Join(filepath.ToSlash(real), rest)
+		if real, err := filepath.EvalSymlinks(native(dir)); err == nil {
+			return path.Join(slashed(real), rest)
 		}
 		up := dir[:strings.LastIndexByte(dir, '/')]
-		if target, err := os.Readlink(filepath.FromSlash(dir)); err == nil { // a link to what does not exist
-			if !path.IsAbs(target) {
+		if target, err := os.Readlink(native(dir)); err == nil { // a link to what does not exist
+			if target = slashed(target); !path.IsAbs(target) {
 				target = up + "/" + target
 			}
 			return path.Join(target, rest)

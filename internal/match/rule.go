@@ -183,7 +183,7 @@ func (p *ruleParser) setArgument(content string, f form) {
 	case "Agent", "Task":
 		r.arg = newTextRule("subagent_type", content, f)
 	case "PowerShell":
-		r.arg = newTextRule("command", content, f)
+		r.arg = newPowerShellRule(content, f)
 	default:
 		keys, ok := parseKeys(content)
 		if !ok {

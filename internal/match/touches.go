@@ -100,9 +100,9 @@ func (t *Touches) place(c *Call) []placedPattern {
 		case baseHome:
 			dir = homeOf(c)
 		case baseWorkspace:
-			dir = c.Workspace
+			dir = c.workspace()
 		}
-		list[i] = placePattern(p, strings.TrimRight(strings.ToLower(path.Clean("/"+slashed(dir))), "/"))
+		list[i] = placePattern(p, strings.TrimRight(strings.ToLower(path.Clean("/"+dir)), "/"))
 	}
 	t.placed.Store(key, list)
 	return list
@@ -112,7 +112,7 @@ func homeOf(c *Call) string {
 	if c.Home == "" {
 		return unknownHome
 	}
-	return slashed(c.Home)
+	return c.home()
 }
 
 func placePattern(p touchPattern, dir string) placedPattern {

@@ -39,7 +39,7 @@ func (s *touchSearch) entriesOf(dir string) []string {
 		return names
 	}
 	var names []string
-	if f, err := os.Open(dir); err == nil {
+	if f, err := os.Open(native(dir)); err == nil {
 		names, _ = f.Readdirnames(maxListed) // what was read before an error counts
 		f.Close()
 	}

@@ -157,7 +157,7 @@ func pathParts(w string) func(func(string) bool) {
 // links.
 func (s *touchSearch) place(name, word string, h how) {
 	given := name
-	name = strings.ToLower(throughProc(name, s.call.Cwd))
+	name = strings.ToLower(throughProc(name, s.call.cwd()))
 	plain := isPlain(name)
 	if !plain {
 		if s.wild++; s.wild > maxWild {
@@ -269,7 +269,7 @@ func (s *touchSearch) above(w string, h how, by string) {
 	}
 	for part := range pathParts(w) {
 		for _, place := range s.line.places(part, homeOf(s.call)) {
-			place = strings.ToLower(throughProc(place, s.call.Cwd))
+			place = strings.ToLower(throughProc(place, s.call.cwd()))
 			if !isPlain(place) || s.done() {
 				continue
 			}
@@ -301,7 +301,7 @@ func (s *touchSearch) input() {
 	if s.call.ToolName == "Write" && s.mode == Read {
 		return
 	}
-	cwd := slashed(s.call.Cwd)
+	cwd := s.call.cwd()
 	s.line, s.seen = &line{text: s.call.ToolName, dirs: []string{cwd}}, map[string]bool{}
 	texts, ok := s.call.inputTexts()
 	if !ok {

@@ -1,0 +1,123 @@
+package match
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// asOnWindows has paths read as on Windows for one test, whatever the system is.
+func asOnWindows(t *testing.T) {
+	before := onWindows
+	onWindows = true
+	t.Cleanup(func() { onWindows = before })
+}
+
+func windowsCall(tool, key, value string) *Call {
+	input, _ := json.Marshal(map[string]string{key: value})
+	return &Call{ToolName: tool, ToolInput: input, Cwd: `C:\work\src`, Workspace: `C:\work`, Home: `C:\Users\Me`}
+}
+
+func TestEverySpellingOfAWindowsPathMeetsARule(t *testing.T) {
+	asOnWindows(t)
+	secret := []string{
+		`C:\Users\me\secret\a.txt`, `c:/users/ME/Secret/A.TXT`, `/c/Users/me/secret/a.txt`, `\\?\C:\Users\me\secret\a.txt`, `//?/C:/Users/me/secret/a.txt`,
+		`\Users\me\secret\a.txt`, `\\localhost\c$\Users\me\secret\a.txt`, `\\127.0.0.1\C$\Users\me\secret\a.txt`, `\\?\UNC\localhost\c$\users\me\secret\a.txt`,
+		`C:\Users\me\secret \a.txt.`, `C:\Users\me\secret\a.txt::$DATA`, `C:\work\..\Users\me\secret\a.txt`, `..\..\users\me\secret\a.txt`,
+		`~/secret/a.txt`, `~\secret\a.txt`, `/cygdrive/c/users/me/secret/a.txt`, `C:..\..\Users\me\secret\a.txt`, `file:///C:/Users/me/secret/a.txt`,
+	}
+	for _, rule := range []string{
+		`Edit(C:\Users\me\secret\**)`, `Edit(c:/users/me/secret/**)`, `Edit(/c/Users/me/secret/**)`, `Edit(//c/Users/me/secret/**)`, `Edit(~/secret/**)`, `Edit(~\secret\**)`,
+		`Edit(C:\Users\*\secret\*.txt)`,
+	} {
+		r, problems := ParseRule(rule, RuleOptions{})
+		if len(problems) > 0 {
+			t.Errorf("%s: %+v", rule, problems)
+		}
+		for _, file := range secret {
+			if d := r.Match(windowsCall("Edit", "file_path", file)); !d.Run {
+				t.Errorf("%s on %s: %+v", rule, file, d)
+			}
+		}
+		for _, file := range []string{`C:\Users\me\other\a.txt`, `D:\Users\me\secret\a.txt`, `a.txt`, `\\server\share\users\me\secret\a.txt`, `C:\Users\me\secrets\a.txt`} {
+			if d := r.Match(windowsCall("Edit", "file_path", file)); d.Run {
+				t.Errorf("%s on %s: %+v", rule, file, d)
+			}
+		}
+	}
+	touches, _ := ParseTouches([]string{`C:\Users\me\secret\**`}, TouchOptions{})
+	for _, file := range secret {
+		if d := touches.Match(windowsCall("Edit", "file_path", file), Write); !d.Run {
+			t.Errorf("touches on %s: %+v", file, d)
+		}
+	}
+	for _, line := range []string{`cat /c/users/me/secret/a.txt`, `cat C:/Users/me/secret/a.txt`, `cat "C:\Users\me\secret\a.txt"`, `cat ~/secret/a.txt`, `cd /c/users && cat me/secret/a.txt`, `cat C:\\Users\\me\\secret\\a.txt`} {
+		if d := touches.Match(windowsCall("Bash", "command", line), Read); !d.Run {
+			t.Errorf("touches on %s: %+v", line, d)
+		}
+	}
+}
+
+func TestRulesOnFoldersReadWindowsPaths(t *testing.T) {
+	asOnWindows(t)
+	for _, tt := range []struct {
+		rule, file string
+		want       bool
+	}{
+		{`Edit(src\**)`, `C:\work\src\src\a`, true},
+		{`Edit(src/**)`, `src\a`, true},
+		{`Edit(/src/**)`, `C:\WORK\Src\a`, true},
+		{`Edit(/src/**)`, `D:\work\src\a`, false},
+		{`Edit(/c/x)`, `C:\work\c\x`, true},
+		{`Edit(*.key)`, `C:\elsewhere\x.KEY`, true},
+		{`Edit(*.key)`, `C:\elsewhere\x.key:y`, true},
+		{`Edit(**\.env)`, `C:\work\a\.env.`, true},
+		{`Edit(\\\\server\\share\\**)`, `\\SERVER\share\a`, true},
+		{`Edit(\\\\server\\share\\**)`, `//server/share/a`, true},
+		{`Edit(D:\**)`, `d:\a`, true},
+	} {
+		r, _ := ParseRule(tt.rule, RuleOptions{})
+		if d := r.Match(windowsCall("Edit", "file_path", tt.file)); d.Run != tt.want {
+			t.Errorf("%s on %s: %+v, want %v", tt.rule, tt.file, d, tt.want)
+		}
+	}
+}
+
+// What cmd.exe and PowerShell run is judged where it is plain words. Else it cannot be read, and the guard runs.
+func TestTextForAWindowsShellIsJudgedOrCannotBeRead(t *testing.T) {
+	rule, _ := ParseRule("Bash(git push *)", RuleOptions{})
+	for line, want := range map[string]bool{
+		`cmd /c git push`: true, `cmd.exe /d /s /c "git push"`: true, `cmd //c "GIT.EXE push"`: true, `cmd /c "g^it push"`: true, `cmd /c "git status"`: false,
+		`cmd /c "git status&git push"`: true, `cmd /c %X%`: true, `cmd < x`: true, `echo git push | cmd`: true, `C:/Windows/System32/cmd.exe /C git push`: true,
+		`powershell -Command "git push"`: true, `powershell -c git push`: true, `pwsh -nop -c "& ('g'+'it') push"`: true, `powershell -EncodedCommand ZwBpAHQA`: true,
+		`powershell -NoProfile -NonInteractive -Command git status`: false, `powershell ./x.ps1`: true, `powershell -File x.ps1`: true, `powershell "git push"`: true,
+	} {
+		if d := rule.Match(bash(t, line)); d.Run != want {
+			t.Errorf("%s: %+v, want %v", line, d, want)
+		}
+	}
+}
+
+func TestRulesOnPowerShellSeeItsSpellings(t *testing.T) {
+	for _, tt := range []struct {
+		rule, command string
+		want          bool
+	}{
+		{"PowerShell(git push *)", "git push origin", true},
+		{"PowerShell(git push *)", "git push", true},
+		{"PowerShell(git push *)", "GIT.exe   push  origin", true},
+		{"PowerShell(git push *)", `C:\Git\cmd\git.exe push origin`, true},
+		{"PowerShell(git push *)", "git status", false},
+		{"PowerShell(git push *)", "git status; git push", true},
+		{"PowerShell(git push *)", "& git push", true},
+		{"PowerShell(Remove-Item *)", `del -Recurse C:\x`, true},
+		{"PowerShell(rm *)", `Remove-Item x`, true},
+		{"PowerShell(rm *)", `Get-ChildItem x`, false},
+		{"PowerShell(rm *)", `iex $x`, true},
+		{"PowerShell(rm *)", `r"m" x`, true},
+	} {
+		r, _ := ParseRule(tt.rule, RuleOptions{})
+		if d := r.Match(windowsCall("PowerShell", "command", tt.command)); d.Run != tt.want {
+			t.Errorf("%s on %s: %+v, want %v", tt.rule, tt.command, d, tt.want)
+		}
+	}
+}

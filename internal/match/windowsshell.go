@@ -1,0 +1,122 @@
+package match
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// windowsShell reads what cmd.exe or PowerShell is told to run. Their languages are not read: only words that mean the
+// same in them and in a POSIX shell are judged, and whatever else they run cannot be read.
+func (r *lineReader) windowsShell(name string, args []string, via string) {
+	if len(args) == 0 {
+		r.line.cannotRead("runs a shell that reads its commands from elsewhere")
+		return
+	}
+	for i, arg := range args {
+		flag := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(arg, "/"), "/")) // Git's shell takes //c for /c
+		switch {
+		case name == "cmd" && strings.HasPrefix(arg, "/") && len(flag) == 1 && strings.Contains("ckr", flag),
+			name != "cmd" && (len(arg) > 1 && strings.HasPrefix("-command", strings.ToLower(arg)) || strings.EqualFold(arg, "/c") || strings.EqualFold(arg, "/command")):
+			r.windowsText(args[i+1:], via)
+			return
+		case name == "cmd" && strings.HasPrefix(arg, "/"), name != "cmd" && harmlessOption().MatchString(arg):
+		default: // an encoded command, a file, text
+			r.line.cannotRead("runs what " + plain(shown(arg)) + " makes " + name + " run")
+			return
+		}
+	}
+	r.line.cannotRead("runs a shell that reads its commands from elsewhere")
+}
+
+// harmlessOption matches the options of PowerShell that take no value and run nothing.
+var harmlessOption = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^[-/](nop(r(o(f(i(l(e)?)?)?)?)?)?|noni(nteractive)?|nol(ogo)?|sta|mta)$`)
+})
+
+// windowsText reads a command of cmd.exe or PowerShell. Names of programs and commands have no case there.
+func (r *lineReader) windowsText(words []string, via string) {
+	text := strings.Join(words, " ")
+	if !sameInEveryShell(text) {
+		r.line.cannotRead("runs text for another shell")
+		return
+	}
+	r.text(strings.ReplaceAll(text, `\`, "/"), may, via)
+	name, rest, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(text, `\`, "/")), " ")
+	r.text(programName(name)+" "+rest, may, via)
+}
+
+// sameInEveryShell reports whether a text is words alone, which cmd.exe, PowerShell and a POSIX shell take for the same
+// program and arguments.
+func sameInEveryShell(text string) bool {
+	return text != "" && strings.IndexFunc(text, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(` _./\:=+-`, c))
+	}) < 0
+}
+
+// powerShellRule is PowerShell(text): a rule on the command of the tool of that name. Upper and lower case are the same
+// there, a command has several names, and what is more than words cannot be read.
+type powerShellRule struct{ text textRule }
+
+func newPowerShellRule(content string, f form) argument {
+	return powerShellRule{newTextRule("command", strings.ToLower(content), f)}
+}
+
+func (r powerShellRule) match(c *Call, _ bool) Decision {
+	texts, ok := c.texts("command")
+	for _, text := range texts {
+		for _, form := range powerShellForms(text) {
+			if r.text.glob.match(form) {
+				return sure("command is " + excerpt(text))
+			}
+		}
+		if !sameInEveryShell(text) {
+			return suspected(excerpt(text) + " is more than the words of one command, so it runs")
+		}
+	}
+	if !ok {
+		return suspected("command is missing or no string, so it runs")
+	}
+	return Decision{By: "its command does not match"}
+}
+
+// powerShellForms are the ways to write a command: as it stands, with one space between its words, with the program's
+// name alone, and with the name that an alias stands for. A rule that ends in " *" takes each with no arguments as well.
+func powerShellForms(text string) []string {
+	text = strings.ToLower(text)
+	forms := []string{text}
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return forms
+	}
+	name := programName(slashedPattern(words[0]))
+	rest := strings.Join(append([]string{""}, words[1:]...), " ")
+	names := append([]string{words[0], name}, powerShellAliases[name]...)
+	for _, n := range names {
+		forms = append(forms, n+rest, n+rest+" ")
+	}
+	return forms
+}
+
+// powerShellAliases are the other names of PowerShell's commands that change something, each way.
+var powerShellAliases = func() map[string][]string {
+	all := map[string][]string{}
+	for _, group := range []string{
+		"remove-item del erase rd ri rm rmdir", "move-item mi move mv", "copy-item copy cp cpi", "rename-item ren rni",
+		"set-content sc", "add-content ac", "clear-content clc", "new-item ni md mkdir", "set-item si", "clear-item cli",
+		"remove-itemproperty rp", "set-itemproperty sp", "invoke-expression iex", "invoke-webrequest iwr curl wget",
+		"invoke-restmethod irm", "start-process saps start", "stop-process spps kill", "invoke-command icm",
+		"start-job sajb", "get-content gc cat type", "get-childitem gci ls dir", "set-location sl cd chdir", "out-host oh",
+		"tee-object tee", "start-service sasv", "stop-service spsv", "new-psdrive ndr mount", "invoke-item ii",
+	} {
+		names := strings.Fields(group)
+		for _, name := range names {
+			for _, other := range names {
+				if other != name {
+					all[name] = append(all[name], other)
+				}
+			}
+		}
+	}
+	return all
+}()
