@@ -23,6 +23,7 @@ import (
 	"github.com/tenterhook/tenterhook/handler/mcptool"
 	"github.com/tenterhook/tenterhook/handler/model"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/internal/decl"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
 	"github.com/tenterhook/tenterhook/plugins"
@@ -228,7 +229,7 @@ func askedFor(what string) func(*keyHost) string {
 
 func TestEachKeyOfAHookFileHasAnEffect(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the hooks are shell commands")
+		t.Skip("Windows: the hooks are lines of a POSIX shell")
 	}
 	own := map[string]bool{"hook": true, "plugin": true} // see TestKeysOfAPluginHookHaveAnEffect
 	for _, key := range decl.Keys() {
@@ -327,7 +328,7 @@ func TestKeysOfAPluginHookHaveAnEffect(t *testing.T) {
 	}
 	dir := t.TempDir()
 	buildGuard(t, dir)
-	binary, err := os.ReadFile(filepath.Join(dir, "tenterhook-plugin-guard"))
+	binary, err := os.ReadFile(built.Program(dir, "tenterhook-plugin-guard"))
 	if err != nil {
 		t.Fatal(err)
 	}

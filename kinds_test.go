@@ -135,7 +135,7 @@ func buildGuard(t *testing.T, dir string) {
 	if err := built.Into(dir, "examples/plugins/guard"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(filepath.Join(dir, "guard"), filepath.Join(dir, "tenterhook-plugin-guard")); err != nil {
+	if err := os.Rename(built.Program(dir, "guard"), built.Program(dir, "tenterhook-plugin-guard")); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -54,7 +54,7 @@ func TestRuleDeniesWithoutEnvironmentShellOrDescriptors(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	if runtime.GOOS == "windows" {
-		t.Skip("limits of descriptors are POSIX")
+		t.Skip("Windows: limits of descriptors are POSIX")
 	}
 	bin := t.TempDir()
 	if err := built.Into(bin, "cmd/tenterhook"); err != nil {
@@ -91,7 +91,7 @@ func TestRuleDeniesWhereNoShellIsAndNothingMayBeWritten(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("takes the shell away in a mount namespace")
+		t.Skip("takes the shell away in a mount namespace, which Windows does not have")
 	}
 	bin, dir, workspace, command, home := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
 	if err := built.Into(bin, "cmd/tenterhook"); err != nil {

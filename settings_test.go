@@ -243,7 +243,7 @@ func TestEachKeyOfTheSettingsHasAnEffect(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	if runtime.GOOS == "windows" {
-		t.Skip("the hooks are shell commands")
+		t.Skip("Windows: the hooks are lines of a POSIX shell")
 	}
 	keys := settingKeys(t)
 	for _, key := range keys {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 const (
@@ -131,6 +132,7 @@ func guard(tool, text string) func(hook.Input) (*hook.Outcome, error) {
 // patching is a call of Codex that runs a line in /w.
 func patching(t *testing.T, line string) []byte {
 	t.Helper()
+	built.NotOnWindows(t, "its paths are POSIX")
 	raw, err := json.Marshal(map[string]any{"cwd": "/w", "tool_name": "Bash", "tool_input": map[string]string{"command": line}})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 func TestFoundSaysWhereAHookLies(t *testing.T) {
@@ -185,6 +186,7 @@ func TestF9StrangeNamesAreFound(t *testing.T) {
 }
 
 func TestF9TenThousandFoldersAreFound(t *testing.T) {
+	built.NotOnWindows(t, "Wine takes minutes for so many folders")
 	if testing.Short() {
 		t.Skip("long: makes ten thousand folders")
 	}

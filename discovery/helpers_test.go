@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/spf13/afero"
 	"go.uber.org/goleak"
 
@@ -30,6 +32,7 @@ func write(t testing.TB, path, data string) {
 
 func link(t *testing.T, target, path string) {
 	t.Helper()
+	built.NeedsLinks(t)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/tenterhook/tenterhook/discovery"
 )
 
@@ -62,7 +64,7 @@ func TestProjectRootIsFoundUpward(t *testing.T) {
 
 func TestAProjectRootIsNotSearchedInFoldersOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give folders away")
+		t.Skip("only root can give folders away, and Windows has none")
 	}
 	shared := tempDir(t)
 	dir := filepath.Join(shared, "mine", "a")
@@ -97,6 +99,7 @@ func chown(t *testing.T, uid int, paths ...string) {
 // A directory that is reached by a link lies in the project that it is in, if
 // the path that was taken leads through none.
 func TestProjectRootIsFoundThroughALink(t *testing.T) {
+	built.NeedsLinks(t)
 	root := tempDir(t)
 	for _, path := range []string{"p/.tenterhook", "p/a/b", "q/.tenterhook", "q/c", "r"} {
 		if err := os.MkdirAll(filepath.Join(root, path), 0o755); err != nil {

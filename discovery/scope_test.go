@@ -61,7 +61,7 @@ func TestScopesOfTheZeroOptionsFollowTheEnvironment(t *testing.T) {
 
 func TestRelativeHomeGivesNoUserScope(t *testing.T) {
 	if os.Getenv("HOME") == "" {
-		t.Skip("homes are not told by HOME here")
+		t.Skip("Windows: homes are not told by HOME")
 	}
 	t.Chdir(tempDir(t))
 	t.Setenv("HOME", "here")

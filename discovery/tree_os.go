@@ -73,13 +73,14 @@ func openFolderIn(root *os.Root, bound, path string) (*os.Root, error) {
 // folderError tells what is no folder from what is not there. Windows has one
 // error for both.
 func folderError(path string, err error) error {
-	if !errors.Is(err, syscall.ENOTDIR) {
+	info, gone := os.Lstat(path)
+	switch {
+	case err == nil, gone != nil && errors.Is(err, fs.ErrNotExist):
 		return err
+	case errors.Is(err, syscall.ENOTDIR), gone == nil && info.Mode().IsRegular():
+		return errNotAFolder
 	}
-	if _, gone := os.Lstat(path); gone != nil && errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return errNotAFolder
+	return err
 }
 
 func (t *osTree) close() { t.hooks.Close() }

@@ -2,6 +2,7 @@ package eligibility
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -127,7 +128,7 @@ func (m miss) hint() string {
 // show returns a name for a line of text: as it is if that is plain, else quoted.
 func show(name string) string {
 	quoted := quote(name)
-	if name != "" && quoted == `"`+name+`"` && !strings.ContainsAny(name, " ,;:()") {
+	if name != "" && quoted == `"`+name+`"` && !strings.ContainsAny(strings.TrimPrefix(name, filepath.VolumeName(name)), " ,;:()") {
 		return name
 	}
 	return quoted
@@ -144,7 +145,11 @@ func quote(name string) string {
 		}
 		name, cut = name[:n], "…"
 	}
-	return strconv.Quote(name) + cut
+	quoted := strconv.Quote(name)
+	if onWindows {
+		quoted = strings.ReplaceAll(quoted, `\\`, `\`) // a separator, which needs no escape
+	}
+	return quoted + cut
 }
 
 // join is strings.Join that spells out the first few items and counts the rest.

@@ -71,7 +71,7 @@ func TestCandidatesFollowPathExt(t *testing.T) {
 
 func TestFirstCandidateThatWorksIsTakenAndElseTheFirstTroubleSaid(t *testing.T) {
 	if onWindows {
-		t.Skip("files have no execute permission here")
+		t.Skip("Windows: files have no execute permission")
 	}
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"plain.a": 0o644, "plain.b": 0o600, "tool.b": 0o755, "tool.c": 0o755, "late.c": 0o755, "late.a": 0o644} {

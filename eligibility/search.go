@@ -105,6 +105,9 @@ func (s search) inspect(path string) (string, trouble) {
 			worst, where = t, file
 		}
 	}
+	if worst == notFound && s.extensions != nil && inspect(path) == isDirectory {
+		return path, isDirectory
+	}
 	return where, worst
 }
 

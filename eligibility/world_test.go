@@ -83,6 +83,6 @@ func remove(tb testing.TB, file string) {
 func needsModes(tb testing.TB) {
 	tb.Helper()
 	if runtime.GOOS == "windows" {
-		tb.Skip("files have no execute permission here")
+		tb.Skip("Windows: files have no execute permission")
 	}
 }

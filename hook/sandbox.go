@@ -152,7 +152,7 @@ func checkedSandbox(s *Sandbox) (*Sandbox, []Diagnostic) {
 
 // rooted reports whether a declared path can come to an absolute one.
 func rooted(path string) bool {
-	return filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "${")
+	return filepath.IsAbs(path) || strings.HasPrefix(path, "/") || path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "${")
 }
 
 // Ports are the ports of AllowNet; nil = those of the mode.

@@ -35,7 +35,7 @@ func drawHook(t *rapid.T) *hook.Hook {
 		if rapid.Bool().Draw(t, "exec") {
 			h.Command.Args = list.Draw(t, "args")
 		} else {
-			h.Command.Shell = rapid.SampledFrom([]string{"", "bash", "powershell"}).Draw(t, "shell")
+			h.Command.Shell = rapid.SampledFrom([]string{"", "bash", "powershell", "cmd"}).Draw(t, "shell")
 		}
 		if rapid.Bool().Draw(t, "contained") {
 			h.Sandbox = &hook.Sandbox{Mode: rapid.SampledFrom(hook.SandboxModes()[1:]).Draw(t, "mode"), AllowWrite: []string{"~/x", "${HOOK_DIR}/y"}, AllowNet: []string{"tcp:443"}, Memory: int64(rapid.IntRange(64, 4096).Draw(t, "memory")) << 20}

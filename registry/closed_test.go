@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -138,6 +140,7 @@ func (d *describer) Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic) 
 }
 
 func TestFolderOfPluginPackagesThatCannotBeReadIsNotTakenForAnEmptyOne(t *testing.T) {
+	built.NeedsLinks(t)
 	opts := machine(t, "")
 	pack := filepath.Join(opts.PluginsDir, "pack")
 	write(t, filepath.Join(pack, "hooks", "a", "HOOK.md"), fmt.Sprintf(says, "a"))

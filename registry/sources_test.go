@@ -57,7 +57,7 @@ func has(notes []hook.Diagnostic, code, part string) bool {
 func needsRoot(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("managed hooks must be root's: run as root to see them run")
+		t.Skip("managed hooks must be root's, whom Windows does not have: run as root to see them run")
 	}
 }
 

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,7 @@ func waiting(t *testing.T, again bool, happen func(ctx context.Context, g *gaze)
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g := &gaze{watcher: &fsnotify.Watcher{Events: make(chan fsnotify.Event), Errors: make(chan error)},
-			dirs: map[string]bool{"/hooks": true}, names: map[string]bool{"/way": true}}
+			dirs: map[string]bool{filepath.FromSlash("/hooks"): true}, names: map[string]bool{filepath.FromSlash("/way"): true}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		var happening sync.WaitGroup
 		happening.Go(func() { happen(ctx, g) })
@@ -38,6 +39,7 @@ func events(list ...fsnotify.Event) func(context.Context, *gaze) {
 			if i > 0 {
 				time.Sleep(settleTime / 2)
 			}
+			e.Name = filepath.FromSlash(e.Name)
 			select {
 			case g.watcher.Events <- e:
 			case <-ctx.Done():

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -55,6 +57,7 @@ func (w *workspace) write(name, data string, mode os.FileMode) {
 
 func (w *workspace) link(target, name string) {
 	w.t.Helper()
+	built.NeedsLinks(w.t)
 	must(w.t, os.MkdirAll(filepath.Dir(w.path(name)), 0o755))
 	if err := os.Symlink(target, w.path(name)); err != nil {
 		w.t.Skip("no links here:", err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -130,6 +132,7 @@ func TestF4WhatChangedSinceTheApprovalIsSaid(t *testing.T) {
 }
 
 func TestApprovalHoldsForOneWorkspaceOnly(t *testing.T) {
+	built.NeedsLinks(t)
 	one, two := newWorkspace(t), newWorkspace(t)
 	store := open(t, stateDir(t))
 	approve(t, store, one.seal())

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/trust"
@@ -325,6 +327,7 @@ func TestExportHoldsWhereverTheContentIs(t *testing.T) {
 }
 
 func TestF7ApprovalsWithinTheWorkspaceAreRefused(t *testing.T) {
+	built.NeedsLinks(t)
 	w := newWorkspace(t)
 	store := trust.Memory()
 	approve(t, store, w.seal())
@@ -348,6 +351,7 @@ func TestF7ApprovalsWithinTheWorkspaceAreRefused(t *testing.T) {
 }
 
 func TestF7ApprovalsFileThatBecomesALinkIntoTheWorkspaceIsRefused(t *testing.T) {
+	built.NeedsLinks(t)
 	w := newWorkspace(t)
 	store := trust.Memory()
 	approve(t, store, w.seal())

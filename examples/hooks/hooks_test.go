@@ -46,7 +46,7 @@ type answer struct {
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the examples are POSIX scripts")
+		t.Skip("Windows: the examples are POSIX scripts")
 	}
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
@@ -209,7 +209,7 @@ func write(t *testing.T, path, text string) {
 // a copied hook most often lacks.
 func TestScriptsCanBeStarted(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no run bits")
+		t.Skip("Windows: no run bits")
 	}
 	for _, pattern := range []string{"*/*.sh"} {
 		scripts, err := filepath.Glob(pattern)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -236,6 +238,7 @@ func TestWorkerThatIsNoneIsSaidToBeNone(t *testing.T) {
 }
 
 func TestWorkersEnvironmentIsThatOfTheHook(t *testing.T) {
+	built.NotOnWindows(t, "a path in JSON would need its separators doubled")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -86,6 +87,9 @@ func TestCheckStartsNothing(t *testing.T) {
 		{"s", `[]`, []string{`bad_input its input is no object`}},
 		{"s", `{"a":"${tool_input"}`, []string{"unclosed_placeholder a ${ in its input is not closed, and stays as it is"}},
 	} {
+		if tt.server == "plain" && runtime.GOOS == "windows" {
+			continue // there is no such mode
+		}
 		c := callFor(hook.PreToolUse{}, tt.server, "policy", tt.input)
 		c.Hook.Source = hook.Source{Path: "HOOK.md", Line: 3}
 		found := h.Check(&hook.Call{Hook: c.Hook})

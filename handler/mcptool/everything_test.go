@@ -15,7 +15,7 @@ import (
 func TestServerEverythingOfNPM(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("needs node")
+		t.Skip("needs node; Wine has none")
 	}
 	server := filepath.Join(os.Getenv("TENTERHOOK_NPM"), "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
 	if _, err := os.Stat(server); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/handler/mcptool"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 // local is the server that this test binary is in a mode.
@@ -339,6 +340,7 @@ func TestServerOfTheNewestRevisionAlone(t *testing.T) {
 }
 
 func TestEnvironmentIsTheOptionsAndTheServersOwn(t *testing.T) {
+	built.NotOnWindows(t, "it starts no scripts")
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		t.Skip("no /bin/sh on this system")
 	}

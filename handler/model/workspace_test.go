@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"pgregory.net/rapid"
 
 	"github.com/tenterhook/tenterhook/testdata/asowner"
@@ -39,6 +41,7 @@ func use(t testing.TB, ws *workspace, name string, input object) (string, bool) 
 
 func link(t testing.TB, target, name string) {
 	t.Helper()
+	built.NeedsLinks(t)
 	if err := os.Symlink(target, name); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
@@ -223,7 +226,7 @@ func TestSearchIsBounded(t *testing.T) {
 
 func TestUnreadableFilesAreCounted(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files have no such permissions here")
+		t.Skip("Windows: files have no such permissions")
 	}
 	dir := files(t, map[string]string{"a": "x", "b": "x"})
 	if err := os.Chmod(filepath.Join(dir, "b"), 0); err != nil {
@@ -281,7 +284,7 @@ func TestToolInputIsReadStrictly(t *testing.T) {
 func TestPipesAreNotOpened(t *testing.T) {
 	dir := files(t, map[string]string{"a": "x"})
 	if !makePipe(filepath.Join(dir, "pipe")) {
-		t.Skip("no pipes here")
+		t.Skip("Windows: no pipes among files")
 	}
 	ws := opened(t, dir, filepath.Join(dir, "..", "none"), filepath.Join(dir, "pipe"))
 	done := make(chan bool)

@@ -322,6 +322,7 @@ func TestACallerThatGivesUpIsNoTimeout(t *testing.T) {
 }
 
 func TestWhatGoesWrongOnTheWayIsTold(t *testing.T) {
+	needsUDP(t)
 	answers := func(text string) func(testing.TB) string {
 		return func(t testing.TB) string {
 			return "http://" + raw(t, func(_ int, conn net.Conn) {

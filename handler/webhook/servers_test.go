@@ -141,9 +141,20 @@ func readRequest(conn net.Conn) {
 	}
 }
 
+// needsUDP skips where Go cannot listen on UDP.
+func needsUDP(t testing.TB) {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Skipf("Wine has no UDP sockets for Go: %v", err)
+	}
+	conn.Close()
+}
+
 // resolver knows the addresses of some names, and no others.
 func resolver(t testing.TB, names map[string]string) *net.Resolver {
 	t.Helper()
+	needsUDP(t)
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

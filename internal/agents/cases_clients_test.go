@@ -216,7 +216,7 @@ func TestAllAgentsInOneWorkspaceAreToldApartAndVerified(t *testing.T) {
 		}
 	}
 	if len(here) < 2 {
-		t.Skip("there are not two clients here")
+		t.Skip("there are not two clients; Wine has none")
 	}
 	first := here[0]
 	first.hook("agent", onTouch("deny"), `sed -n 's/.*"agent": *"\([a-z]*\)".*/REASON-\1/p' >&2; exit 2`)

@@ -65,7 +65,7 @@ func newWorld(t *testing.T, name string) *world {
 		t.Skip("clients are not run with -short")
 	}
 	if _, err := os.Stat(clientOf(name)); err != nil {
-		t.Skipf("%s is not there (%v): .ci/run installs it, and sets TENTERHOOK_TEST_CLIENTS to its directory", name, err)
+		t.Skipf("%s is not there (%v; Wine has none): .ci/run installs it, and sets TENTERHOOK_TEST_CLIENTS to its directory", name, err)
 	}
 	built, err := commands()
 	if err != nil {

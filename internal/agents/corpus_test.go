@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	programs "github.com/tenterhook/tenterhook/internal/built"
+
 	"golang.org/x/tools/txtar"
 )
 
@@ -48,6 +50,7 @@ func corpus(t *testing.T, name string) (files map[string][]byte, refused map[str
 }
 
 func TestFilesOfPeopleKeepTheirBytes(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	if testing.Short() {
 		t.Skip("it takes long")
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	programs "github.com/tenterhook/tenterhook/internal/built"
+
 	"pgregory.net/rapid"
 
 	"github.com/tenterhook/tenterhook/bridge"
@@ -128,6 +130,7 @@ func (f sharedFile) in(e Env) string {
 }
 
 func TestInstallAddsBytesAloneAndUninstallGivesTheSameBytesBack(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
@@ -206,6 +209,7 @@ func parsed(rt *rapid.T, data []byte) map[string]any {
 }
 
 func TestUninstallRemovesOurEntriesAloneFromAFileThatSomebodyElseChanged(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
@@ -247,6 +251,7 @@ func TestUninstallRemovesOurEntriesAloneFromAFileThatSomebodyElseChanged(t *test
 }
 
 func TestFilesThatTheAgentCannotReadAreRefusedWithTheLine(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	for name, tt := range map[string]struct {
 		agent, text, want string
 	}{
@@ -279,6 +284,7 @@ func TestFilesThatTheAgentCannotReadAreRefusedWithTheLine(t *testing.T) {
 }
 
 func TestLinksStayLinksAndOtherFilesAreRefused(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	e, a := testEnv(t), agent(t, "claude")
 	path, real := filepath.Join(e.Home, ".claude/settings.json"), filepath.Join(e.Home, "dotfiles/claude.json")
 	write(t, real, []byte("{}"))
@@ -359,6 +365,7 @@ func files(t testing.TB, dir string) []string {
 }
 
 func TestApplyPutsBackWhatItWroteIfALaterFileFails(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	e, a := testEnv(t), agent(t, "gemini")
 	p, err := e.PlanInstall(a, User)
 	if err != nil || len(p.Changes) < 2 {

@@ -11,11 +11,14 @@ import (
 	"testing"
 	"time"
 
+	programs "github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
 )
 
 func TestPathsWithAnyCharactersAreInstalledInto(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
@@ -61,6 +64,7 @@ func TestPathsWithAnyCharactersAreInstalledInto(t *testing.T) {
 }
 
 func TestPathsThatJSONCannotHoldAreRefused(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	e := testEnv(t)
 	e.Home = filepath.Join(e.Home, "\xff")
 	for _, a := range bridge.Agents() {
@@ -71,6 +75,7 @@ func TestPathsThatJSONCannotHoldAreRefused(t *testing.T) {
 }
 
 func TestAProjectsLinksLeadNoEntryOutOfIt(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
@@ -114,6 +119,7 @@ func TestAProjectsLinksLeadNoEntryOutOfIt(t *testing.T) {
 }
 
 func TestTheHomeDirectoryIsNoProject(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	e := testEnv(t)
 	e.Project = e.Home
 	if _, err := e.PlanInstall(agent(t, "claude"), Project); err == nil || !strings.Contains(err.Error(), "leave out --project") {
@@ -137,6 +143,7 @@ func codesOf(found []hook.Diagnostic) string {
 }
 
 func TestTheClientsOwnVariablesSayWhereItsFilesAre(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	for name, where := range places {
 		if where.home.variable == "" {
 			continue
@@ -196,6 +203,7 @@ func TestTheClientsOwnVariablesSayWhereItsFilesAre(t *testing.T) {
 }
 
 func TestInstallationsWaitForEachOther(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	e := testEnv(t)
 	list := []*bridge.Agent{agent(t, "claude"), agent(t, "qwen"), agent(t, "cursor"), agent(t, "gemini")}
 	for _, name := range []string{".claude/settings.json", ".qwen/settings.json", ".cursor/hooks.json"} {
@@ -241,6 +249,7 @@ func TestInstallationsWaitForEachOther(t *testing.T) {
 }
 
 func TestHugeAndEndlessFilesAreNoTrouble(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	if testing.Short() {
 		t.Skip("it takes long")
 	}

@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	programs "github.com/tenterhook/tenterhook/internal/built"
 )
 
 func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	settings := func(e Env) string { return filepath.Join(e.Home, ".claude/settings.json") }
 	replace := func(path, old, now string) error {
 		data, err := os.ReadFile(path)
@@ -57,6 +60,7 @@ func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
 
 // The entries of an installation that was removed call a program that is gone.
 func TestVerifyFindsThatTheEntriesCallAProgramThatIsGone(t *testing.T) {
+	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	e, a := testEnv(t), agent(t, "claude")
 	old := e
 	old.Program = filepath.Join(t.TempDir(), "tenterhook-bridge")

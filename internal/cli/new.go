@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,10 +37,19 @@ type language struct {
 }
 
 var languages = map[string]language{
-	"sh":     {command: "./run.sh", timeout: 5},
-	"python": {command: "./run.py", bin: "python3", timeout: 10},
-	"node":   {command: "./run.mjs", bin: "node", timeout: 10},
-	"go":     {command: "./run.sh", bin: "go", timeout: 60},
+	"sh":         {command: "./run.sh", timeout: 5},
+	"python":     {command: "./run.py", bin: onWindows("py", "python3"), timeout: 10},
+	"powershell": {command: "./run.ps1", bin: onWindows("", "pwsh"), timeout: 10},
+	"node":       {command: "./run.mjs", bin: "node", timeout: 10},
+	"go":         {command: "./run.sh", bin: "go", timeout: 60},
+}
+
+// onWindows is the one on Windows, which has PowerShell and finds Python by its launcher, and the other elsewhere.
+func onWindows(there, elsewhere string) string {
+	if runtime.GOOS == "windows" {
+		return there
+	}
+	return elsewhere
 }
 
 var languageNames = slices.Sorted(maps.Keys(languages))

@@ -156,7 +156,7 @@ func TestANewHookInGoRunsWhereItIsContained(t *testing.T) {
 		t.Skip("long: builds a program with an empty cache")
 	}
 	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("without go")
+		t.Skip("without go; Wine has none")
 	}
 	hermetic(t)
 	if code, _, errs := call(t, "new", "mine", "--lang", "go", "--dir", ".tenterhook/hooks"); code != 0 {

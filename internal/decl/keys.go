@@ -53,7 +53,7 @@ const (
 
 // Words of keys that hooks have no list of.
 var (
-	shells = []string{"sh", "bash", "powershell"}
+	shells = []string{"sh", "bash", "powershell", "cmd"}
 	cwds   = []string{"hook", CwdSession}
 )
 

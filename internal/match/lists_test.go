@@ -61,6 +61,9 @@ func checkList(t *testing.T, name string, least int, judge func(*Call) Decision)
 			missed++
 			got = strings.Replace(got, "passed", "missed", 1)
 		}
+		if onWindows && one.command == "cat a:$X" {
+			continue // a drive there, with anything behind it
+		}
 		if got != one.want || d.By == "" {
 			t.Errorf("%s is %s (%s), want %s", one.command, got, d.By, one.want)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 func TestNoSpellingHidesRmFromARule(t *testing.T) {
@@ -127,6 +129,7 @@ func TestCertaintySaysWhatIsOnlySuspected(t *testing.T) {
 }
 
 func TestPathsAreTriedThroughLinks(t *testing.T) {
+	built.NeedsLinks(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

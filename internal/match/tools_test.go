@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 func inProject(name, input string) *Call {
@@ -188,6 +190,7 @@ func TestUnknownPartsMayBeWhatARuleWants(t *testing.T) {
 }
 
 func TestALinkIsAsDangerousAsWhatItLeadsTo(t *testing.T) {
+	built.NeedsLinks(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

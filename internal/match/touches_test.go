@@ -239,6 +239,9 @@ func TestPathPatternsStandForTheirPaths(t *testing.T) {
 		{"/a !/a/b", "/a/c /a", "/a/b /a/b/c"},
 		{"!/a/b /a", "/a/c", "/a/b"},
 	} {
+		if onWindows && strings.Contains(tt.pattern, `\`) {
+			continue // there it is a separator
+		}
 		for _, name := range strings.Fields(tt.takes) {
 			if got := touched(t, tt.pattern, inWork(t, "cat "+name)); got != "read! touch!" {
 				t.Errorf("%s leaves %s: %q", tt.pattern, name, got)

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/tenterhook/tenterhook/internal/pause"
 )
 
@@ -90,6 +92,7 @@ func TestListThatCannotBeReliedOnPausesNothing(t *testing.T) {
 
 // Two projects may have a hook of one name. A link to a project is that project.
 func TestPauseIsOfTheHookThatItsFileDeclares(t *testing.T) {
+	built.NeedsLinks(t)
 	dir := t.TempDir()
 	one, two, link := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "link")
 	for _, d := range []string{one, two} {

@@ -6,6 +6,7 @@ import "sync"
 type capped struct {
 	most     int
 	overflow func()
+	grown    func(soFar []byte) // where not nil: is called whenever there is more
 
 	mu   sync.Mutex
 	kept []byte
@@ -13,6 +14,14 @@ type capped struct {
 }
 
 func (c *capped) Write(p []byte) (int, error) {
+	c.add(p)
+	if c.grown != nil {
+		c.grown(c.take())
+	}
+	return len(p), nil
+}
+
+func (c *capped) add(p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	room := c.most - len(c.kept)
@@ -21,7 +30,6 @@ func (c *capped) Write(p []byte) (int, error) {
 		c.full = true
 		c.overflow()
 	}
-	return len(p), nil
 }
 
 // take returns what was kept. os/exec may still be writing, if it gave up waiting.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/windows"
@@ -27,9 +28,18 @@ func command(ctx context.Context, s *Spec) (*exec.Cmd, error) {
 	}
 	cmd := exec.CommandContext(ctx, path)
 	cmd.Args, cmd.Dir, cmd.Env = s.Argv, s.Dir, s.Env
-	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: line, CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW}
+	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: line, CreationFlags: windows.CREATE_SUSPENDED | noWindow()}
 	return cmd, nil
 }
+
+// noWindow keeps a console from appearing. Wine gives such a child a console host, which inherits and holds the
+// child's pipes: none of them would ever end. There are no windows to keep away where Wine runs tests.
+var noWindow = sync.OnceValue(func() uint32 {
+	if windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil {
+		return 0
+	}
+	return windows.CREATE_NO_WINDOW
+})
 
 // batch is the command line that runs a batch file with exactly these arguments. What cmd.exe would read as more than
 // an argument, whatever its quotes, is refused.

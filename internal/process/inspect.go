@@ -38,6 +38,9 @@ func inspect(path string, env []string) (Diagnosis, bool) {
 	case fi.Mode().Perm()&0o111 == 0 && runtime.GOOS != "windows":
 		return say(CauseNotExecutable, "it is not executable", "run: chmod +x "+quote(path))
 	}
+	if runtime.GOOS == "windows" {
+		return Diagnosis{}, false // no first line is read there: what runs a script was found before
+	}
 	head := readHead(path)
 	if len(head) == 0 && fi.Size() > 0 {
 		return Diagnosis{}, false // executable but not readable: there is nothing to see
@@ -66,7 +69,7 @@ func inspectShebang(path, head string, env []string) (Diagnosis, bool) {
 		return Diagnosis{CauseInterpreter, path, "its first line names no interpreter", "begin it with, for instance, #!/bin/sh"}, true
 	}
 	interpreter := words[0]
-	if fi, err := os.Stat(interpreter); err != nil || fi.IsDir() || fi.Mode().Perm()&0o111 == 0 && runtime.GOOS != "windows" {
+	if fi, err := os.Stat(interpreter); err != nil || fi.IsDir() || fi.Mode().Perm()&0o111 == 0 {
 		return Diagnosis{CauseInterpreter, path, "its interpreter " + quote(interpreter) + " is missing or not executable",
 			"install it, or correct the first line"}, true
 	}

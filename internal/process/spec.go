@@ -44,8 +44,7 @@ type Spec struct {
 	Stdin []byte
 	// Detach, where not nil, is called whenever more of stdout has come, with all that has come so
 	// far, which it must not keep. Once it returns a context, Run returns, and the child continues in
-	// the background until it ends or that context does: see [Result.Rest]. On Windows it is not
-	// called: Run waits for the child there.
+	// the background until it ends or that context does: see [Result.Rest].
 	Detach func(soFar []byte) context.Context
 	// Timeout is how long the child may take from the call of Run on. Zero: for ever.
 	Timeout time.Duration

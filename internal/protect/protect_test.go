@@ -12,7 +12,7 @@ import (
 )
 
 func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
-	home := t.TempDir()
+	home := filepath.ToSlash(t.TempDir()) // as lines of a shell have it
 	dirs := protect.Dirs{Home: home, Config: home + "/.config/tenterhook", Data: home + "/.local/share/tenterhook",
 		State: home + "/.local/state/tenterhook"}
 	p := protect.New([]string{"/run/user/1/tenterhook"}, nil, dirs)

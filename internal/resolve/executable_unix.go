@@ -34,6 +34,8 @@ func (e *Environ) shell(name string) (argv []string, remedy string) {
 			return []string{path, "-NoProfile", "-NonInteractive", "-Command"}, ""
 		}
 		return nil, "install PowerShell (pwsh), or write the hook for sh"
+	case "cmd":
+		return nil, "cmd is on Windows alone; write the hook for sh, or say requires.os"
 	default:
 		if filepath.IsAbs(name) {
 			return []string{name, "-c"}, ""

@@ -24,6 +24,7 @@ func Watched(cmd *hook.Command, p *hook.Program, e *Environ) []string {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(dir, word)
 		}
+		word = filepath.Clean(word)
 		if info, err := os.Stat(word); err != nil || !info.Mode().IsRegular() || !within(dir, word) || slices.Contains(files, word) {
 			continue
 		}

@@ -256,6 +256,9 @@ func (l *locator) interpreterOf(line []string) string {
 	for _, word := range line[1:] {
 		l.argument(word, runs)
 	}
+	if runtime.GOOS == "windows" {
+		return "" // what runs it is found by the name alone, and was bound
+	}
 	if !filepath.IsAbs(line[0]) {
 		l.unbound("the first line of a script names " + show(line[0]) + " without saying where that is")
 		return ""

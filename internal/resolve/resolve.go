@@ -135,7 +135,7 @@ func (l *locator) shell(path string) {
 
 // ViaShell returns how the hook's command line is run by its shell.
 func ViaShell(h *hook.Hook, e *Environ) (hook.Program, *hook.Error) {
-	shell, remedy := e.shell(h.Command.Shell)
+	shell, remedy := e.shell(h.Command.Shell) // cmd gets its line as it stands, from internal/process
 	if shell == nil {
 		return hook.Program{}, &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("there is no shell %q", h.Command.Shell), Hint: remedy}
 	}

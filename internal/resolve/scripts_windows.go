@@ -26,9 +26,13 @@ func (l *locator) interpreted(path string, argv []string) (hook.Program, *hook.E
 	case ".sh", ".bash":
 		by, remedy = l.sh()
 	default:
-		line, ok := l.firstLine(path)
-		if ok {
+		head, ok := l.head(path)
+		line, script := l.firstLine(path)
+		switch {
+		case script:
 			by, remedy = l.byFirstLine(line)
+		case ok && !strings.HasPrefix(head, "MZ"): // as a POSIX shell does with a text
+			by, remedy = l.sh()
 		}
 	}
 	if by == nil && remedy == "" {

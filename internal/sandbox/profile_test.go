@@ -4,11 +4,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 // In a profile the last rule that fits counts: what is denied stands behind what is allowed, and a path cannot end
 // the text that it stands in.
 func TestProfileOfMacOSDeniesLast(t *testing.T) {
+	built.NotOnWindows(t, "profiles are of macOS, and have its paths")
 	odd := filepath.Join(t.TempDir(), `a"b`)
 	text := (&Policy{Mode: Strict, Read: []string{t.TempDir()}, Deny: []string{filepath.Dir(odd)}, Write: []string{"/"}, Ports: []uint16{443}}).profile(t.TempDir())
 	order := []string{"(allow default)", "(deny network*)", `(allow network-outbound (remote tcp "*:443")`, "(deny file-write*)", "(deny file-read-data)",

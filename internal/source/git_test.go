@@ -19,7 +19,7 @@ type repo struct {
 func newRepo(t *testing.T) *repo {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		t.Skip("there is no git; Wine has none")
 	}
 	r := &repo{t, t.TempDir()}
 	// A file of the test's own: git replaces what it writes settings to.

@@ -5,9 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 func TestTextsAreKeptForADay(t *testing.T) {
+	built.NotOnWindows(t, "files have no modes")
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	young, err := Text("context", "young")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 func TestYoungIsWhatTheFileSystemsClockCannotTellApart(t *testing.T) {
@@ -32,6 +34,7 @@ func TestYoungIsWhatTheFileSystemsClockCannotTellApart(t *testing.T) {
 }
 
 func TestStampIsAnotherForAnotherFileAndForALink(t *testing.T) {
+	built.NeedsLinks(t)
 	dir := t.TempDir()
 	name, link := filepath.Join(dir, "a"), filepath.Join(dir, "link")
 	if err := os.WriteFile(name, []byte("one"), 0o600); err != nil {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,12 +52,11 @@ func run(args []string) error {
 			name, args = args[0], args[1:]
 		}
 	case len(args) > 0:
-		file, err := os.Open(args[0])
+		text, err := os.ReadFile(args[0]) // an open file could not be replaced
 		if err != nil {
-			return err
+			return fmt.Errorf("0: cannot open %s: No such file", args[0])
 		}
-		defer file.Close()
-		source, name, args = file, args[0], args[1:]
+		source, name, args = bytes.NewReader(text), args[0], args[1:]
 	}
 	script, err := syntax.NewParser().Parse(source, name)
 	if err != nil {

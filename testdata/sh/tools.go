@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -17,19 +18,29 @@ import (
 // tool is a program that this shell has within itself. It returns an exit code.
 type tool func(ctx context.Context, h interp.HandlerContext, args []string) int
 
-var all = map[string]tool{"cat": cat, "sleep": sleep, "rm": rm, "mkdir": mkdir, "touch": touch, "chmod": chmod, "grep": grep, "wc": wc, "mv": mv, "cp": cp, "env": env, "seq": seq}
+var all = map[string]tool{"cat": cat, "sleep": sleep, "rm": rm, "mkdir": mkdir, "touch": touch, "chmod": chmod, "grep": grep, "wc": wc, "mv": mv, "cp": cp, "env": env, "seq": seq, "yes": yes}
 
 // tools runs what is a tool here, and leaves the rest to PATH.
 func tools(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 	return func(ctx context.Context, args []string) error {
-		run, ok := all[strings.TrimPrefix(args[0], "/bin/")]
-		if !ok {
-			return next(ctx, args)
+		h := interp.HandlerCtx(ctx)
+		if run, ok := all[strings.TrimPrefix(args[0], "/bin/")]; ok {
+			if code := run(ctx, h, args[1:]); code != 0 {
+				return interp.ExitStatus(code)
+			}
+			return nil
 		}
-		if code := run(ctx, interp.HandlerCtx(ctx), args[1:]); code != 0 {
-			return interp.ExitStatus(code)
+		if strings.ContainsAny(args[0], `/\`) {
+			if text, err := os.ReadFile(at(h, args[0])); err == nil && !bytes.HasPrefix(text, []byte("MZ")) { // a script
+				self, _ := os.Executable()
+				return next(ctx, append([]string{self, at(h, args[0])}, args[1:]...))
+			}
 		}
-		return nil
+		if _, err := interp.LookPathDir(h.Dir, h.Env, args[0]); err != nil {
+			fmt.Fprintf(h.Stderr, "sh: 1: %s: not found\n", args[0])
+			return interp.ExitStatus(127)
+		}
+		return next(ctx, args)
 	}
 }
 
@@ -140,6 +151,15 @@ func seq(_ context.Context, h interp.HandlerContext, args []string) int {
 		fmt.Fprintln(h.Stdout, i)
 	}
 	return failed(h, err)
+}
+
+func yes(_ context.Context, h interp.HandlerContext, args []string) int {
+	line := strings.Join(append(args, "y")[:max(1, len(args))], " ") + "\n"
+	for {
+		if _, err := io.WriteString(h.Stdout, line); err != nil {
+			return 1
+		}
+	}
 }
 
 // wc prints how many lines, with -c bytes, stdin has.

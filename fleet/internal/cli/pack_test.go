@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/gofrs/flock"
 	"github.com/google/go-containerregistry/pkg/registry"
 
@@ -304,6 +306,7 @@ func locked(t *testing.T) string {
 }
 
 func TestFoldersThatCannotBePacksAreRefused(t *testing.T) {
+	built.NeedsLinks(t)
 	home(t)
 	linked := hooks(t)
 	if err := os.Symlink("/etc/passwd", filepath.Join(linked, "guard", "link")); err != nil {

@@ -6,10 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenterhook/tenterhook/internal/built"
+
 	"github.com/tenterhook/tenterhook/internal/daemon/door"
 )
 
 func TestAFileThatOthersCanReadIsRefused(t *testing.T) {
+	built.NotOnWindows(t, "files have no modes")
 	state := t.TempDir()
 	if d, err := door.Read(state); d != nil || err != nil {
 		t.Errorf("no file: %v, %v", d, err)
