@@ -198,3 +198,16 @@ func TestAHostIsReadOffWhatAToolTakesForAURL(t *testing.T) {
 		}
 	}
 }
+
+func TestAHomeDirectoryIsGuardedWhereverItLies(t *testing.T) {
+	for command, want := range map[string]Certainty{
+		"rm -rf ~": Sure, "rm -rf /data/alice": Sure, "rm -rf /data/alice/*": Sure, "rm -rf ~/.ssh": Suspected, "rm -rf /data/alice/.ssh": Suspected,
+		"rm -rf ~/x": No, "rm -rf /data/alice/x": No, "rm -rf /data/bob": No,
+	} {
+		c := inWork(t, command)
+		c.Home = "/data/alice"
+		if d := Destructive(c); d.Certainty != want {
+			t.Errorf("%s: %+v, want %d", command, d, want)
+		}
+	}
+}
