@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +25,6 @@ import (
 func Write(h *hook.Hook) (text []byte, err error) {
 	w := &writer{}
 	w.lines.WriteString("+++\n")
-	w.text("description", h.Description)
 	w.text("event", string(h.Event))
 	w.text("matcher", h.Matcher)
 	w.words("if", h.If)
@@ -32,21 +33,14 @@ func Write(h *hook.Hook) (text []byte, err error) {
 	}
 	w.command(h)
 	w.params(h)
+	w.fields(h)
 	w.duration("timeout", h.Timeout)
 	w.text("on_failure", string(h.OnFailure))
 	w.text("protocol", string(h.Protocol))
-	if h.Priority != 0 {
-		w.value("priority", h.Priority)
-	}
-	w.flag("once", h.Once)
-	w.flag("rewrites", h.Rewrites && !h.Kind.Info().Instant)
-	w.text("status_message", h.StatusMessage)
 	if h.State == hook.StateDisabled {
 		w.value("enabled", false)
 	}
-	w.breaker(h.Breaker)
 	w.sandbox(h.Sandbox)
-	w.requires(h.Requires)
 	if len(h.Env) > 0 {
 		w.table("env", h.Env)
 	}
@@ -67,12 +61,6 @@ func (w *writer) text(key, value string) {
 	}
 }
 
-func (w *writer) flag(key string, on bool) {
-	if on {
-		w.value(key, true)
-	}
-}
-
 // words writes one word as a string, and several as a list.
 func (w *writer) words(key string, list []string) {
 	switch len(list) {
@@ -80,12 +68,6 @@ func (w *writer) words(key string, list []string) {
 	case 1:
 		w.value(key, list[0])
 	default:
-		w.value(key, list)
-	}
-}
-
-func (w *writer) list(key string, list []string) {
-	if list != nil {
 		w.value(key, list)
 	}
 }
@@ -108,15 +90,42 @@ func (w *writer) command(h *hook.Hook) {
 		return
 	}
 	w.text("command", c.Line)
-	w.list("args", c.Args)
-	w.text("shell", c.Shell)
 	if h.Source.Dir == "" {
 		w.text("cwd", decl.CwdSession)
 	}
-	w.flag("worker", c.Worker)
-	w.flag("async", h.Async)
-	w.flag("async_rewake", h.AsyncRewake)
-	w.text("queue", h.Queue)
+}
+
+// fields writes the keys that have a field of the hook, where it has a value.
+func (w *writer) fields(h *hook.Hook) {
+	tables := make(map[string]map[string]any)
+	for _, k := range decl.Keys() {
+		field := k.Field(h)
+		if field == nil || h.Kind.Info().Instant && k.Idle {
+			continue
+		}
+		value := reflect.ValueOf(field).Elem()
+		table, key, inner := strings.Cut(k.Name, ".")
+		empty := value.IsZero() // an empty list is none, but for arguments: they say that no shell is used
+		if inner && value.Kind() == reflect.Slice {
+			empty = value.Len() == 0
+		}
+		field = value.Interface()
+		if d, ok := field.(time.Duration); ok {
+			field = d.String()
+		}
+		switch {
+		case empty:
+		case !inner:
+			w.value(k.Name, field)
+		case tables[table] == nil:
+			tables[table] = map[string]any{key: field}
+		default:
+			tables[table][key] = field
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		w.table(table, tables[table])
+	}
 }
 
 // params writes the keys of the hook's kind, in the order of the reference.
@@ -144,20 +153,6 @@ func (w *writer) params(h *hook.Hook) {
 	}
 }
 
-func (w *writer) breaker(s hook.BreakerSettings) {
-	if s == (hook.BreakerSettings{}) {
-		return
-	}
-	table := make(map[string]any)
-	if s.Failures != 0 {
-		table["failures"] = s.Failures
-	}
-	if s.Cooldown != 0 {
-		table["cooldown"] = s.Cooldown.String()
-	}
-	w.table("breaker", table)
-}
-
 func (w *writer) sandbox(s *hook.Sandbox) {
 	if s == nil {
 		return
@@ -172,18 +167,6 @@ func (w *writer) sandbox(s *hook.Sandbox) {
 		table["memory"] = strconv.FormatInt(s.Memory, 10) + "B"
 	}
 	w.table("sandbox", table)
-}
-
-func (w *writer) requires(need hook.Requires) {
-	table := make(map[string]any)
-	for key, list := range map[string][]string{"bins": need.Bins, "any_bins": need.AnyBins, "envs": need.Envs, "os": need.OS} {
-		if len(list) > 0 {
-			table[key] = list
-		}
-	}
-	if len(table) > 0 {
-		w.table("requires", table)
-	}
 }
 
 func (w *writer) fail(key string, err error) {
