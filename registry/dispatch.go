@@ -84,7 +84,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	if len(d.slots) > 0 {
 		if r.opts.Recorder != nil {
 			d.began = time.Now()
-			d.run = newRun(d.began)
+			d.run = NewRun(d.began)
 			defer func() {
 				if !d.recorded {
 					d.record(callerOf(ctx), out, err)

@@ -35,6 +35,7 @@ type Policy struct {
 	Expires time.Time   `json:"expires,omitzero"`
 	Signers []string    `json:"signers"` // the IDs of the keys that signed it
 	Reason  string      `json:"reason,omitempty"`
+	Packs   []string    `json:"packs,omitempty"` // that it names
 	Path    string      `json:"path"`
 	Scope   hook.Scope  `json:"scope"`         // of the settings that name the fleet, and of the rules
 	Why     string      `json:"why,omitempty"` // of a document that does not count
@@ -279,7 +280,7 @@ func (f *fleetFile) inForce(d *fleetpolicy.Signed, onStale string, now time.Time
 		f.broken(bad)
 		return
 	}
-	f.data, f.settings = d.Raw, config.Settings
+	f.data, f.settings, p.Packs = d.Raw, config.Settings, config.Settings.Packs
 	f.add(config.Hooks...)
 	if !d.Stale(now) {
 		if look.until.IsZero() || d.Expires.Before(look.until) {
@@ -288,7 +289,7 @@ func (f *fleetFile) inForce(d *fleetpolicy.Signed, onStale string, now time.Time
 	} else {
 		p.State = PolicyStale
 		f.note(hook.SeverityWarning, policyStale, fmt.Sprintf("version %d of the fleet's policy %s expired at %s; it stays in force", d.Version, p.Channel, d.Expires.Local().Format(time.DateTime)),
-			"bring a newer one here: tenterhook fleet policy set FILE")
+			"bring a newer one here: tenterhook fleet policy set --here FILE")
 		f.insist(onStale, "stale", fmt.Sprintf("the fleet's policy %s is stale: it expired at %s", p.Channel, d.Expires.Local().Format(time.DateTime)))
 	}
 	if now.Add(clockSlack).Before(d.Issued) {
@@ -304,7 +305,7 @@ const clockSlack = 5 * time.Minute
 func (f *fleetFile) unknown(want string) {
 	f.fleet.State = PolicyUnknown
 	f.note(hook.SeverityWarning, policyUnknown, "no policy of the channel "+f.fleet.Channel+" of the fleet "+f.fleet.Fleet+" has come here yet",
-		"bring one here: tenterhook fleet policy set FILE")
+		"bring one here: tenterhook fleet policy set --here FILE")
 	f.insist(want, "unknown", "no policy of the fleet's channel "+f.fleet.Channel+" has come here yet")
 }
 

@@ -78,9 +78,9 @@ func (r *Registry) recordBackground(c *hook.Call, result *hook.Result) {
 		Event: c.Input.Event(), Base: r.fillBase(c.Input.Common()), Tool: call.ToolName, Env: c.Env, Background: result})
 }
 
-// newRun names a dispatch: names sort by time, to the second, and two of the same
+// NewRun names a dispatch, or what else a [hook.Recorder] gets: names sort by time, to the second, and two of the same
 // second differ in 48 random bits.
-func newRun(at time.Time) string {
+func NewRun(at time.Time) string {
 	var b [10]byte
 	binary.BigEndian.PutUint32(b[:], uint32(at.Unix()))
 	_, _ = rand.Read(b[4:]) // never fails

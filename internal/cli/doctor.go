@@ -108,6 +108,7 @@ func (a *app) examine(ctx context.Context, probe bool) ([]problem, error) {
 	problems = append(problems, a.examineAgents()...)
 	problems = append(problems, examineDaemon()...)
 	problems = append(problems, problemsOf(a.fleetDiagnostics())...)
+	problems = append(problems, examinePolicies(reg)...)
 	problems = append(problems, a.examineJournal(ctx, reg, list)...)
 	slices.SortStableFunc(problems, func(a, b problem) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
 	return tidied(problems), nil

@@ -87,13 +87,14 @@ func (a *app) listCommand() *cobra.Command {
 					hooks[i] = listed(l)
 					hooks[i].Shortfalls = shortfallsOf(agent, l.Hook.Event)
 				}
-				return a.printJSONOf(reg.Workspace(), map[string]any{"hooks": hooks, "plugins": plugins, "diagnostics": orEmpty(diagnostics)})
+				return a.printJSONOf(reg.Workspace(), map[string]any{"hooks": hooks, "plugins": plugins, "policies": orEmpty(reg.Policies()), "diagnostics": orEmpty(diagnostics)})
 			}
 			a.printList(list)
 			for _, l := range list {
 				a.printShortfalls(agent, oneLine(l.Hook.ID), l.Hook.Event)
 			}
 			a.printRoot(reg.Workspace())
+			a.printPolicies(reg)
 			if len(plugins) > 0 {
 				fmt.Fprintln(a.Out)
 				a.printPlugins(plugins)

@@ -22,6 +22,8 @@ type shownHook struct {
 	Approval  string         `json:"approval"`
 	Overrides []listedSource `json:"overrides"` // hooks of its ID that do not run, since it does
 
+	Policy *registry.Policy `json:"policy,omitempty"` // of a fleet, that it is from
+
 	hook *hook.Hook
 }
 
@@ -61,6 +63,11 @@ func (a *app) shownHooks(reg *registry.Registry, id string) []shownHook {
 	list := slices.DeleteFunc(a.list(reg), func(l registry.Listed) bool { return l.Hook.ID != id })
 	for _, l := range list {
 		h := shownHook{listedHook: listed(l), Approval: approvalOf(subjects, l), Overrides: []listedSource{}, hook: l.Hook}
+		for _, p := range reg.Policies() {
+			if p.Path == l.Hook.Source.Path || slices.Contains(p.Packs, l.Hook.Source.Pack) {
+				h.Policy = &p
+			}
+		}
 		for _, other := range list {
 			if other.State == hook.StateShadowed && l.State != hook.StateShadowed && other.Hook.Event == l.Hook.Event {
 				h.Overrides = append(h.Overrides, listedSource{other.Hook.Source.Path, other.Hook.Source.Line})
@@ -111,6 +118,9 @@ func (a *app) printHook(h shownHook) {
 	fact("status_message", h.StatusMessage)
 	fact("source", fmt.Sprintf("%s:%d", h.Source.Path, h.Source.Line))
 	fact("pack", h.Pack)
+	if h.Policy != nil {
+		fact("policy", policyLine(*h.Policy))
+	}
 	fact("scope", h.Scope.String())
 	fact("event", string(h.Event))
 	fact("matches", shown(h.hook))

@@ -25,12 +25,11 @@ func (a *app) whyCommand() *cobra.Command {
 			return err
 		}
 		sel := reg.Select(in)
-		if a.json && agent != nil {
-			return a.printSelectionFor(agent, reg.Workspace(), sel, in.Event())
+		if a.json {
+			return a.printSelectionJSON(reg, agent, sel, in.Event())
 		}
-		if err := a.printSelection(reg.Workspace(), sel); err != nil || a.json {
-			return err
-		}
+		a.printSelection(reg.Workspace(), sel)
+		a.printPolicies(reg)
 		for _, s := range sel.Selected {
 			a.printShortfalls(agent, oneLine(s.Hook.ID), in.Event())
 		}
@@ -40,9 +39,9 @@ func (a *app) whyCommand() *cobra.Command {
 	return cmd
 }
 
-// printSelectionFor adds to the JSON of a selection what an agent cannot enforce
-// of its hooks.
-func (a *app) printSelectionFor(agent *bridge.Agent, root string, sel registry.Selection, event hook.Event) error {
+// printSelectionJSON prints a selection with the fleet's policies, and with what an
+// agent cannot enforce of its hooks.
+func (a *app) printSelectionJSON(reg *registry.Registry, agent *bridge.Agent, sel registry.Selection, event hook.Event) error {
 	data, err := json.Marshal(sel)
 	if err != nil {
 		return err
@@ -51,14 +50,13 @@ func (a *app) printSelectionFor(agent *bridge.Agent, root string, sel registry.S
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	fields["shortfalls"] = orEmpty(shortfallsOf(agent, event))
-	return a.printJSONOf(root, fields)
+	if fields["policies"] = orEmpty(reg.Policies()); agent != nil {
+		fields["shortfalls"] = orEmpty(shortfallsOf(agent, event))
+	}
+	return a.printJSONOf(reg.Workspace(), fields)
 }
 
-func (a *app) printSelection(root string, sel registry.Selection) error {
-	if a.json {
-		return a.printJSONOf(root, sel)
-	}
+func (a *app) printSelection(root string, sel registry.Selection) {
 	style := a.styleOf(a.Out)
 	var rows [][]string
 	for _, s := range sel.Selected {
@@ -69,5 +67,4 @@ func (a *app) printSelection(root string, sel registry.Selection) error {
 	}
 	table(a.Out, style, []string{"", "HOOK", "WHY"}, rows)
 	a.printRoot(root)
-	return nil
 }

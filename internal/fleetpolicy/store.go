@@ -112,7 +112,7 @@ func (s *Store) Read(channel string) (*Signed, error) {
 }
 
 func (s *Store) remedy(channel string) string {
-	return "put the newest document of the channel " + channel + " there: tenterhook fleet policy set FILE"
+	return "put the newest document of the channel " + channel + " there: tenterhook fleet policy set --here FILE"
 }
 
 // floor reads what was accepted. No file says that nothing was.
@@ -174,13 +174,51 @@ func (s *Store) gone() error {
 	return fs.ErrNotExist
 }
 
-// Apply puts a document in force if it may be believed and is newer than what was
-// accepted before. It is on the disk before Apply returns. changed is false for
-// the document that is in force already. An error that is a [*Refusal] is about the
-// document, any other about the disk; neither changes anything.
-func (s *Store) Apply(raw []byte) (d *Signed, changed bool, err error) {
+// Judge says whether Apply would take a document, and changes nothing. changed is
+// false for the document that is in force already. An error that is a [*Refusal] is
+// about the document, any other about the disk.
+func (s *Store) Judge(raw []byte) (d *Signed, changed bool, err error) {
 	d, err = s.Roots.Verify(raw)
 	if err != nil {
+		return nil, false, err
+	}
+	marks, err := s.floor()
+	if err == nil {
+		changed, err = s.judge(d, marks)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return d, changed, nil
+}
+
+// judge holds a document against what was accepted before.
+func (s *Store) judge(d *Signed, marks map[string]mark) (changed bool, err error) {
+	last, now := marks[d.Channel], time.Now()
+	have, err := s.Read(d.Channel)
+	if err == nil && have != nil {
+		now = have.Clock(now)
+		if have.Version > last.Version { // a crash kept its mark from the disk
+			last = mark{have.Version, have.Digest}
+		}
+	}
+	same := d.Version == last.Version && d.Digest == last.Digest
+	switch {
+	case d.Version < last.Version:
+		return false, refuse(CodeOlder, "to go back, sign its content as a newer version: tenterhook fleet policy rollback", "it is version %d of the channel %s, and version %d was accepted", d.Version, d.Channel, last.Version)
+	case d.Version == last.Version && !same:
+		return false, refuse(CodeReplaced, "sign it as a newer version", "another version %d of the channel %s was accepted", d.Version, d.Channel)
+	case !same && !now.Before(d.Expires):
+		return false, refuse(CodeExpired, "sign it anew; or is this machine's clock wrong?", "it expired at %s", d.Expires.Format(time.RFC3339))
+	}
+	return !same || have == nil || string(have.Raw) != string(d.Raw), nil
+}
+
+// Apply puts a document in force if it may be believed and is newer than what was
+// accepted before. It is on the disk before Apply returns. changed and err are as
+// those of Judge; an error changes nothing.
+func (s *Store) Apply(raw []byte) (d *Signed, changed bool, err error) {
+	if d, err = s.Roots.Verify(raw); err != nil {
 		return nil, false, err
 	}
 	if err := os.MkdirAll(filepath.Join(s.Dir, historyDir), 0o755); err != nil {
@@ -195,26 +233,8 @@ func (s *Store) Apply(raw []byte) (d *Signed, changed bool, err error) {
 	if err != nil { // what it said must not be lowered unseen
 		return nil, false, fmt.Errorf("%s: %w; remove it, and put the newest document of each channel there anew", filepath.Join(s.Dir, floorFile), err)
 	}
-	last, now := marks[d.Channel], time.Now()
-	if have, err := s.Read(d.Channel); err == nil && have != nil {
-		now = have.Clock(now)
-		if have.Version > last.Version { // a crash kept its mark from the disk
-			last = mark{have.Version, have.Digest}
-		}
-	}
-	same := d.Version == last.Version && d.Digest == last.Digest
-	switch {
-	case d.Version < last.Version:
-		return nil, false, refuse(CodeOlder, "to go back, sign its content as a newer version: tenterhook fleet policy rollback", "it is version %d of the channel %s, and version %d was accepted", d.Version, d.Channel, last.Version)
-	case d.Version == last.Version && !same:
-		return nil, false, refuse(CodeReplaced, "sign it as a newer version", "another version %d of the channel %s was accepted", d.Version, d.Channel)
-	case !same && !now.Before(d.Expires):
-		return nil, false, refuse(CodeExpired, "sign it anew; or is this machine's clock wrong?", "it expired at %s", d.Expires.Format(time.RFC3339))
-	}
-	if same {
-		if have, err := s.readFile(s.Path(d.Channel)); err == nil && string(have) == string(raw) {
-			return d, false, nil
-		}
+	if changed, err = s.judge(d, marks); err != nil || !changed {
+		return d, false, err
 	}
 	return d, true, s.write(d, marks)
 }
@@ -232,9 +252,6 @@ func (s *Store) write(d *Signed, marks map[string]mark) error {
 			return err
 		}
 	}
-	if err := replace(s.historyPath(d.Channel, d.Version), d.Raw); err != nil {
-		return err
-	}
 	if err := replace(s.Path(d.Channel), d.Raw); err != nil {
 		return err
 	}
@@ -242,8 +259,10 @@ func (s *Store) write(d *Signed, marks map[string]mark) error {
 	if err := s.writeFloor(marks); err != nil {
 		return err
 	}
+	// What goes wrong here keeps nobody from obeying: rollback has one version less.
+	_ = replace(s.historyPath(d.Channel, d.Version), d.Raw)
 	s.prune(d.Channel)
-	return nil
+	return syncDir(s.Dir)
 }
 
 func (s *Store) writeFloor(marks map[string]mark) error {
@@ -254,7 +273,7 @@ func (s *Store) writeFloor(marks map[string]mark) error {
 	return replace(filepath.Join(s.Dir, floorFile), append(text, '\n'))
 }
 
-// replace writes a file at once, and to the disk.
+// replace writes a file at once, and its content to the disk before its name.
 func replace(path string, text []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
@@ -267,7 +286,7 @@ func replace(path string, text []byte) (err error) {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return syncDir(filepath.Dir(path))
+	return nil
 }
 
 func (s *Store) historyPath(channel string, version int64) string {
