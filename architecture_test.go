@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"internal/pack":      {},
 	"internal/pack/":     {"internal/pack"},
 	"fleet/internal/oci": {"fleet/internal/problem", "internal/pack", "hook", "manifest"},
-	"fleet/internal/cli": {"fleet/internal/agent", "fleet/internal/archive", "internal/fleetstate", "fleet/internal/hub", "fleet/internal/oci", "fleet/internal/problem", "fleet/internal/telemetry", "fleet/internal/work", "internal/jobs", "internal/pack", "internal/recording", "internal/version", "hook", "discovery", "journal", "registry"},
+	"fleet/internal/cli": {"fleet/internal/agent", "fleet/internal/archive", "internal/fleetstate", "fleet/internal/hub", "fleet/internal/oci", "fleet/internal/policy", "fleet/internal/problem", "fleet/internal/telemetry", "fleet/internal/work", "internal/fleetpolicy", "internal/jobs", "internal/pack", "internal/recording", "internal/version", "hook", "discovery", "journal", "registry"},
 	"fleet/cmd/":         {"fleet/internal/cli"},
 	"internal/process":   {"internal/environ", "internal/sandbox"},
 	"internal/resolve":   {"hook", "internal/account", "internal/environ", "internal/sandbox"},
@@ -93,6 +93,7 @@ var mayImport = map[string][]string{
 	// the signed documents of a fleet
 	"internal/fleetpolicy":  {"hook", "dialect", "trust", "internal/account"},
 	"internal/fleetpolicy/": {"internal/fleetpolicy", "dialect"},
+	"fleet/internal/policy": {"fleet/internal/hub", "fleet/internal/problem", "internal/fleetpolicy", "internal/pack", "internal/recording", "dialect", "hook", "registry"},
 }
 
 type listedPackage struct {

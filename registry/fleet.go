@@ -69,10 +69,9 @@ func (r *Registry) Policies() []Policy {
 // Fleet returns the settings in force that say whose policies count, and the store
 // of those; nil if none do, or if they cannot be relied on.
 func (r *Registry) Fleet() (*fleetpolicy.Store, dialect.FleetSettings) {
-	for _, c := range naming(r.snap.Load().configs) {
-		s := c.settings.Fleet
-		if store, err := storeOf(s); err == nil {
-			return store, s
+	for _, m := range r.snap.Load().fleet {
+		if m.store != nil {
+			return m.store, m.settings
 		}
 	}
 	return nil, dialect.FleetSettings{}
@@ -142,7 +141,8 @@ type fleetMemory struct {
 	settings dialect.FleetSettings
 	scope    discovery.Scope
 	look     fleetLook
-	sure     bool // its stamps show that the files are unchanged
+	store    *fleetpolicy.Store // nil = the settings cannot be relied on
+	sure     bool               // its stamps show that the files are unchanged
 	files    []*configFile
 }
 
@@ -184,7 +184,11 @@ func (r *Registry) loadFleet(last []*fleetMemory, l *loaded) {
 		if i >= 0 && last[i].sure && last[i].look.holds(time.Now()) {
 			m = last[i]
 		} else {
-			m = readFleet(c)
+			m = &fleetMemory{settings: c.settings.Fleet, scope: c.scope}
+			if i >= 0 {
+				m.store = last[i].store
+			}
+			m.read(c)
 			if i >= 0 {
 				m.keepSame(last[i])
 			}
@@ -208,17 +212,20 @@ func storeOf(s dialect.FleetSettings) (*fleetpolicy.Store, error) {
 	return &fleetpolicy.Store{Roots: roots, Dir: dir}, nil
 }
 
-// readFleet reads the documents of the fleet that a settings file names.
-func readFleet(c *configFile) *fleetMemory {
-	m := &fleetMemory{settings: c.settings.Fleet, scope: c.scope}
+// read reads the documents of the fleet that a settings file names.
+func (m *fleetMemory) read(c *configFile) {
 	began := time.Now()
-	store, err := storeOf(c.settings.Fleet)
+	var err error
+	if m.store == nil {
+		m.store, err = storeOf(c.settings.Fleet)
+	}
 	if err != nil {
 		f := &fleetFile{configFile: &configFile{scope: c.scope, path: c.path, product: ownProduct}, fleet: Policy{Fleet: c.settings.Fleet.Name, Scope: c.scope.Scope, Path: c.path}}
 		f.broken(&fleetpolicy.Refusal{Code: fleetSettings, Message: "the fleet's policies cannot be relied on: " + err.Error(), Hint: "correct [fleet] in " + c.path})
 		m.files = append(m.files, f.done())
-		return m
+		return
 	}
+	store := m.store
 	m.look.files = store.Files()
 	m.look.stamps = stampsOf(m.look.files)
 	m.sure = !slices.ContainsFunc(m.look.stamps, func(s stamp.Stamp) bool { return s.Young(began) })
@@ -239,7 +246,6 @@ func readFleet(c *configFile) *fleetMemory {
 		}
 		m.files = append(m.files, f.done())
 	}
-	return m
 }
 
 // keepSame takes over what was read before and is the same.

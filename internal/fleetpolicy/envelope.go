@@ -117,7 +117,8 @@ func (e *Envelope) Encode() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// Signed is a document that a key of its channel signed for this fleet.
+// Signed is a document that a key of its channel signed for this fleet. It is
+// shared: do not change it.
 type Signed struct {
 	*Document
 	Signers []string // the IDs of the keys whose signatures hold
@@ -128,6 +129,29 @@ type Signed struct {
 // Verify returns the document of an envelope. It does not say whether the document
 // is in force: an older one verifies as well. The error is a [*Refusal].
 func (r *Roots) Verify(raw []byte) (*Signed, error) {
+	r.mu.Lock()
+	known := r.verified[string(raw)]
+	r.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	d, err := r.verify(raw)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.verified) >= maxVerified {
+		clear(r.verified)
+	}
+	r.verified[string(raw)] = d
+	return d, nil
+}
+
+// maxVerified bounds the documents that are remembered as verified.
+const maxVerified = 4
+
+func (r *Roots) verify(raw []byte) (*Signed, error) {
 	e, err := ReadEnvelope(raw)
 	if err != nil {
 		return nil, err
@@ -158,7 +182,7 @@ func (r *Roots) Verify(raw []byte) (*Signed, error) {
 		return nil, bad
 	}
 	sum := sha256.Sum256(payload)
-	return &Signed{d, may, hex.EncodeToString(sum[:]), raw}, nil
+	return &Signed{d, may, hex.EncodeToString(sum[:]), slices.Clone(raw)}, nil
 }
 
 // signers are the keys whose signatures hold, each once.

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
@@ -33,10 +34,14 @@ type Key struct {
 	ssh         ssh.PublicKey
 }
 
-// Roots are whose documents count: what every other trust comes from.
+// Roots are whose documents count: what every other trust comes from. They are safe
+// for concurrent use.
 type Roots struct {
 	Fleet string
 	keys  map[string]*Key
+
+	mu       sync.Mutex
+	verified map[string]*Signed // by envelope; a few of the last
 }
 
 // RootsOf reads the keys that settings name. One that is not usable makes all of
@@ -45,7 +50,7 @@ func RootsOf(s dialect.FleetSettings) (*Roots, error) {
 	if s.Wrong != "" {
 		return nil, errors.New(s.Wrong)
 	}
-	r := &Roots{Fleet: s.Name, keys: make(map[string]*Key)}
+	r := &Roots{Fleet: s.Name, keys: make(map[string]*Key), verified: make(map[string]*Signed)}
 	owners := make(map[string]string)
 	for _, id := range slices.Sorted(maps.Keys(s.Keys)) {
 		k, err := parseKey(s.Keys[id].Key)
@@ -121,12 +126,31 @@ func (k *Key) verifies(message, signature []byte) bool {
 	return sshsig.Verify(bytes.NewReader(message), sig, k.ssh, sig.HashAlgorithm, Namespace) == nil
 }
 
+// PublicText is a plain public key as settings have it.
+func PublicText(public ed25519.PublicKey) string {
+	return keyPrefix + base64.StdEncoding.EncodeToString(public)
+}
+
+// IDOf is the ID under which settings have a public key; "" = they do not.
+func (r *Roots) IDOf(public string) string {
+	k, err := parseKey(public)
+	if r == nil || err != nil {
+		return ""
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.keys)) {
+		if r.keys[id].material() == k.material() {
+			return id
+		}
+	}
+	return ""
+}
+
 // NewKey makes a pair of keys: the private one as PEM (PKCS #8), the public one as
 // settings have it.
 func NewKey() (private []byte, public string) {
 	pub, key, _ := ed25519.GenerateKey(rand.Reader) // never fails
 	der, _ := x509.MarshalPKCS8PrivateKey(key)      // this kind always encodes
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), keyPrefix + base64.StdEncoding.EncodeToString(pub)
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), PublicText(pub)
 }
 
 // PrivateKey reads what NewKey made. ok is false for a file of another kind, which

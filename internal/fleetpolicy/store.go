@@ -111,6 +111,12 @@ func (s *Store) Read(channel string) (*Signed, error) {
 	return d, nil
 }
 
+// Accepted is the newest version that was accepted in a channel; 0 = none was.
+func (s *Store) Accepted(channel string) (int64, error) {
+	marks, err := s.floor()
+	return marks[channel].Version, err
+}
+
 func (s *Store) remedy(channel string) string {
 	return "put the newest document of the channel " + channel + " there: tenterhook fleet policy set --here FILE"
 }

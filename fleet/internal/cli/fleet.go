@@ -27,7 +27,7 @@ func (a *app) fleetCommand() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&a.connection, "connection", "", "connect with the credential in this `FILE`, as 'hub credential' writes it (default: this machine's)")
 	cmd.AddCommand(a.hubCommand(), a.enrollCommand(), a.leaveCommand(), a.agentCommand(), a.statusCommand(), a.archiveCommand(), a.logCommand(), a.statsCommand(),
-		a.otelCommand(), a.workerCommand(), a.jobsCommand())
+		a.otelCommand(), a.policyCommand(), a.guardCommand(), a.workerCommand(), a.jobsCommand())
 	return cmd
 }
 

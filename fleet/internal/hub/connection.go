@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,7 +88,7 @@ func FromCredentials(url, fleet, name string, role Role, creds []byte, ca string
 func (c *Connection) options() ([]nats.Option, error) {
 	o := []nats.Option{
 		nats.Name("tenterhook " + string(c.Role) + " " + c.Name), nats.CustomInboxPrefix("_INBOX." + c.Name), nats.ReconnectBufSize(-1),
-		nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(time.Second, time.Second),
+		nats.MaxReconnects(-1), nats.CustomReconnectDelay(delay),
 		nats.PingInterval(15 * time.Second), nats.MaxPingsOutstanding(3), nats.Timeout(10 * time.Second),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // instead of standard error; who asked gets the error
 	}
@@ -102,6 +103,18 @@ func (c *Connection) options() ([]nats.Option, error) {
 		o = append(o, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}))
 	}
 	return o, nil
+}
+
+// delay is how long a machine waits before it tries the hub again: soon after a
+// restart of the hub, and rarely after minutes without one.
+func delay(attempt int) time.Duration {
+	switch {
+	case attempt < 200:
+		return 100*time.Millisecond + rand.N(400*time.Millisecond)
+	case attempt < 500:
+		return 2*time.Second + rand.N(2*time.Second)
+	}
+	return 10*time.Second + rand.N(10*time.Second)
 }
 
 // Connect connects to the hub, and fails where it cannot be reached within ten

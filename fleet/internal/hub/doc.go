@@ -12,6 +12,6 @@
 // that it publishes to, and not the subject that it names for the answer: in one
 // account a machine could have an answer of JetStream stored as the policy, or in
 // the audit of another machine. An answer does not leave the account of who asked.
-// So a message below $KV.policy that a machine receives is a hint that the policy
+// So a message below policy that a machine receives is a hint that the policy
 // changed: read the policy itself with a direct get, and believe signatures alone.
 package hub

@@ -120,7 +120,7 @@ func TestAMachineShipsAndReadsWhatIsItsOwn(t *testing.T) {
 			t.Errorf("%s: %v", subject, err)
 		}
 	}
-	hints, err := m1.SubscribeSync("$KV.policy.>")
+	hints, err := m1.SubscribeSync("policy.>")
 	if err != nil {
 		t.Fatal(err)
 	}

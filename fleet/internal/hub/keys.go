@@ -81,7 +81,7 @@ var grants = map[Role]grant{
 	Machine: {
 		account: func(k *keys) []byte { return k.Machines }, signer: func(k *keys) []byte { return k.MachineSigner },
 		pub: []string{"audit.{{name()}}.>", "jobs.{{name()}}.>", "$KV.machines.{{name()}}", "$JS.API.DIRECT.GET.KV_policy.>", "$JS.API.DIRECT.GET.KV_results.$KV.results.{{name()}}.>"},
-		sub: []string{"_INBOX.{{name()}}.>", "$KV.policy.>", "results.{{name()}}.>"},
+		sub: []string{"_INBOX.{{name()}}.>", "policy.>", "results.{{name()}}.>"},
 	},
 	Worker: {
 		account: func(k *keys) []byte { return k.Workers }, signer: func(k *keys) []byte { return k.WorkerSigner },
@@ -114,7 +114,7 @@ var passages = map[Role][]passage{
 	Machine: {
 		{"audit.>", jwt.Service, ""}, {"jobs.>", jwt.Service, ""}, {"$KV.machines.>", jwt.Service, ""},
 		{"$JS.API.DIRECT.GET.KV_policy.>", jwt.Service, ""}, {"$JS.API.DIRECT.GET.KV_results.>", jwt.Service, ""},
-		{"$KV.policy.>", jwt.Stream, ""}, {"results.>", jwt.Stream, ""},
+		{"policy.>", jwt.Stream, ""}, {"results.>", jwt.Stream, ""},
 	},
 	Worker: {
 		{"$JS.API.CONSUMER.MSG.NEXT.JOBS.>", jwt.Service, jwt.ResponseTypeStream}, {"$JS.API.CONSUMER.INFO.JOBS.>", jwt.Service, ""},

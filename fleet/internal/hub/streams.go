@@ -13,7 +13,7 @@ const (
 	AuditStream    = "AUDIT"    // audit.MACHINE.JOURNAL: what happened, until it is archived
 	JobStream      = "JOBS"     // jobs.MACHINE.QUEUE.…: work, until it is done
 	DeadStream     = "DEAD"     // dead.MACHINE.QUEUE: jobs that nobody could do, and what the server says of them
-	PolicyBucket   = "policy"   // signed documents
+	PolicyBucket   = "policy"   // signed documents; published as policy.CHANNEL as well, once they are stored
 	ResultBucket   = "results"  // MACHINE.…: what became of jobs; published as results.MACHINE.… as well
 	MachinesBucket = "machines" // MACHINE: what it says of itself
 )
@@ -52,7 +52,10 @@ func Declare(ctx context.Context, js jetstream.JetStream, l Limits) error {
 		}
 	}
 	for _, c := range []jetstream.KeyValueConfig{
-		{Bucket: PolicyBucket, History: 16},
+		{Bucket: PolicyBucket, History: 16,
+			// A machine that subscribes first and asks then misses nothing: what the answer
+			// does not have yet is published later. That of $KV.policy comes before the store.
+			RePublish: &jetstream.RePublish{Source: "$KV." + PolicyBucket + ".>", Destination: "policy.>"}},
 		{Bucket: ResultBucket, TTL: 7 * 24 * time.Hour, MaxBytes: l.JobBytes,
 			// What comes from the account of workers crosses to that of machines only so.
 			RePublish: &jetstream.RePublish{Source: "$KV." + ResultBucket + ".>", Destination: "results.>"}},
