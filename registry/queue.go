@@ -50,7 +50,7 @@ func (r *Registry) jobOf(h *hook.Hook, c *hook.Call) (*jobs.Waiting, error) {
 		Local: jobs.Local{Run: c.Run, Hook: h.ID, Source: fmt.Sprintf("%s:%d", h.Source.Path, h.Source.Line), Workspace: r.opts.Workspace,
 			Tool: call.ToolName, Base: r.fillBase(c.Input.Common()), Time: now.UTC()},
 	}
-	w.Job.ID = jobs.NewID(cmp.Or(c.Run, newRun(now)), ref.Digest, w.Job.File, string(h.Event), string(c.Payload))
+	w.Job.ID = jobs.NewID(cmp.Or(c.Run, NewRun(now)), ref.Digest, w.Job.File, string(h.Event), string(c.Payload))
 	return w, w.Job.Valid()
 }
 
