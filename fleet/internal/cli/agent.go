@@ -55,7 +55,7 @@ func (a *app) agentCommand() *cobra.Command {
 
 // parts are what an agent does beside shipping. endpoint is a collector; "" = none.
 func (a *app) parts(ctx context.Context, state, endpoint string) ([]agent.Part, error) {
-	list := []agent.Part{&jobsPart{a, jobs.In(state)}}
+	list := []agent.Part{&jobsPart{a, jobs.In(state)}, &policyPart{app: a, state: state}}
 	if endpoint == "" {
 		return list, nil
 	}

@@ -50,7 +50,7 @@ func (a *app) desk(ctx context.Context) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.machine(ctx, state)
+	m, err := a.machine(ctx, state, slog.New(slog.NewTextHandler(a.err, nil)))
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,10 @@ func (a *app) desk(ctx context.Context) (*desk, error) {
 }
 
 // machine opens this machine for documents.
-func (a *app) machine(ctx context.Context, state string) (*policy.Machine, error) {
+func (a *app) machine(ctx context.Context, state string, log *slog.Logger) (*policy.Machine, error) {
 	return policy.Open(ctx, policy.Options{
 		Registry: registry.Options{StateDir: state},
-		Logger:   slog.New(slog.NewTextHandler(a.err, nil)),
+		Logger:   log,
 		Pull: func(ctx context.Context, ref pack.Reference) error {
 			_, _, err := a.pull(ctx, ref, state)
 			return err

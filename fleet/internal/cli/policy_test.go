@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/fleet/internal/cli"
+	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy/policytest"
@@ -284,6 +286,71 @@ func TestCommandsOfPoliciesSayWhatIsMissing(t *testing.T) {
 	} {
 		if code, out, _ := call(t, append(strings.Fields(c.args), "--json")...); code == 0 || !strings.Contains(out, `"`+c.code+`"`) {
 			t.Errorf("%s: exit code %d, %s", c.args, code, out)
+		}
+	}
+}
+
+func TestAnAgentBringsWhatIsPublishedAtTheHub(t *testing.T) {
+	m := inFleet(t)
+	key := m.key("anna", "guard")
+	d, err := hub.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Start(t.Context(), hub.Options{Fleet: "acme", Listen: "127.0.0.1:0", Enroll: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	credential := func(role hub.Role, name, path string) {
+		t.Helper()
+		c, err := d.Credential(role, name, 0)
+		if err == nil {
+			err = c.Save(path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, publisher := filepath.Join(m.state, "fleet", "connection.json"), filepath.Join(t.TempDir(), "publisher.json")
+	credential(hub.Machine, "laptop", own)
+	credential(hub.Publisher, "anna", publisher)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	var said, complained bytes.Buffer
+	go func() { ended <- cli.Main(ctx, []string{"fleet", "agent"}, &said, &complained) }()
+	defer func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("the agent ended with %d\n%s%s", code, said.String(), complained.String())
+		}
+	}()
+	decides := func(want hook.Verdict) {
+		t.Helper()
+		for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+			v, why := m.verdict()
+			if v == want {
+				return
+			}
+			if time.Now().After(until) {
+				t.Fatalf("it decides %v: %s", v, why)
+			}
+		}
+	}
+	if code, out, _ := call(t, "fleet", "guard", "on", "--reason", "incident 7", "--key", key, "--json"); code != 1 || !strings.Contains(out, `"no_publisher"`) {
+		t.Errorf("a machine's credential publishes: %d %s", code, out)
+	}
+	says(t, "fleet", "guard", "on", "--reason", "incident 7", "--key", key, "--connection", publisher)
+	decides(hook.Deny)
+	if said := says(t, "fleet", "guard", "off", "--reason", "over", "--key", key, "--connection", publisher); said["version"] != 2.0 {
+		t.Errorf("%v", said)
+	}
+	decides(hook.NoOpinion)
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		if text := fmt.Sprint(says(t, "fleet", "status")["agent"]); strings.Contains(text, "signers:[anna]") && strings.Contains(text, "version:2") {
+			break
+		} else if time.Now().After(until) {
+			t.Fatalf("status says %s", text)
 		}
 	}
 }
