@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	batch   = 64 // messages, of up to some hundred records each
+	batch   = 32 // messages, of up to a thousand records each
 	ackWait = time.Minute
 	// absent is how long an archive may ask for nothing before another may take its place:
 	// only one at a time takes from the stream.

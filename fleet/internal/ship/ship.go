@@ -47,11 +47,11 @@ func (s *Shipper) State() fleetstate.Audit {
 }
 
 const (
-	batchRecords = 2048    // that are read from the journal at once
+	batchRecords = 8192    // that are read from the journal at once
 	batchBytes   = 8 << 20 // of these
 	lineBytes    = 32      // beside the entry, in a line
-	messageBytes = 256 << 10
-	window       = 8                      // messages that are not acknowledged yet
+	messageBytes = 768 << 10
+	window       = 6                      // messages that are not acknowledged yet
 	patience     = 30 * time.Second       // without any acknowledgement
 	idle         = 300 * time.Millisecond // between two looks for new records
 	maxWait      = 10 * time.Second       // between two attempts
@@ -74,7 +74,7 @@ func (s *Shipper) Run(ctx context.Context) {
 					return err
 				}
 				wait = idle
-				if n < batchRecords/2 {
+				if n < batchRecords/8 {
 					sleep(ctx, idle/2+rand.N(idle))
 				}
 			}

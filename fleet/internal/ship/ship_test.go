@@ -95,11 +95,11 @@ func TestAFullHubKeepsRecordsOnTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := stream.CachedInfo().Config
-	c.MaxBytes = 400 << 10
+	c.MaxBytes = 1 << 20
 	if _, err := s.admin.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	s.record(t, 500, 2<<10)
+	s.record(t, 1000, 2<<10)
 	var last error
 	for range 3 {
 		_, last = s.Once(t.Context(), s.journal)
@@ -124,7 +124,7 @@ func TestAFullHubKeepsRecordsOnTheMachine(t *testing.T) {
 	}
 	defer func() { _ = a.Close() }()
 	added, err := a.Consume(t.Context(), s.admin, true, nil)
-	if err != nil || added.New != 500 || added.Refused != 0 {
+	if err != nil || added.New != 1000 || added.Refused != 0 {
 		t.Errorf("%+v, %v", added, err)
 	}
 }
