@@ -208,5 +208,5 @@ func (d *Document) reach(c *dialect.Config) *Refusal {
 var Says = map[string][]string{
 	ChannelGuard: {"hooks", "disabled"},
 	ChannelPacks: {"packs", "hooks", "disabled", "disable_all_hooks", "allow_managed_hooks_only", "default_on_failure", "sandbox", "breaker", "max_async",
-		"allowed_http_hook_urls", "http_hook_allowed_env_vars", "allow_local_http_hook_targets", "model", "journal"},
+		"allowed_http_hook_urls", "http_hook_allowed_env_vars", "allow_local_http_hook_targets", "model", "journal", "audit"},
 }
