@@ -178,7 +178,7 @@ func (r *reply) settleVerdict() {
 			r.verdict = hook.NoOpinion // a person is about to be asked
 		}
 	case gate && (r.verdict == hook.Ask || r.verdict == hook.Defer):
-		r.deny(r.verdict.String(), "nobody can be asked at "+r.native, r.reason)
+		r.deny(r.verdict.String(), "no person can be asked at "+r.native, r.reason)
 	case r.verdict == hook.Deny && !gate:
 		r.settleFeedback()
 	}

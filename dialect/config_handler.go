@@ -67,7 +67,7 @@ func (e *entry) inherit(g *entry) {
 	if e.p.inner && e.Get("matcher") != nil {
 		e.matcher()
 		if outer != "" && outer != "*" && outer != e.pattern {
-			e.Warn("matcher_twice", "matcher", "the group has a matcher as well; this one counts", "keep one of them")
+			e.Warn("matcher_twice", "matcher", "the group also has a matcher; this one counts", "keep one of them")
 		}
 		return
 	}

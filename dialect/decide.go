@@ -35,7 +35,7 @@ func (x *reading) block(what, reason string) {
 	}
 	if reason == "" && x.info.Block == hook.BlockStop {
 		x.call.Warn("missing_reason", what+" on "+string(x.event)+" needs a reason",
-			"say what is left to do: it is all that the agent is told")
+			"say what is left to do: the agent gets nothing else")
 	}
 	x.decide(hook.Deny, cmp.Or(reason, noReason))
 }

@@ -118,7 +118,7 @@ func explain(path string, err error) hook.Diagnostic {
 	case errors.Is(err, fs.ErrPermission):
 		d.Code, d.Message, d.Hint = CodeUnreadable, "cannot be read: permission denied", "let the user who runs the agent read it"
 	default:
-		d.Code, d.Message, d.Hint = CodeUnreadable, "cannot be read: "+reason(err), "mend it, or remove it"
+		d.Code, d.Message, d.Hint = CodeUnreadable, "cannot be read: "+reason(err), "fix it, or remove it"
 	}
 	return d
 }

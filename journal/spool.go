@@ -68,7 +68,7 @@ func (s *spool) append(lines [][]byte) (err error) {
 		return err
 	}
 	if info.Size() > maxSpool {
-		return fmt.Errorf("%s holds more than %d MiB that nobody moved into the journal: run 'tenterhook log'", s.path, maxSpool>>20)
+		return fmt.Errorf("%s holds more than %d MiB that were not moved into the journal: run 'tenterhook log'", s.path, maxSpool>>20)
 	}
 	var text []byte
 	if info.Size() > 0 {

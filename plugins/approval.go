@@ -55,7 +55,7 @@ func (h *Host) allowed(path string) (approval, *Problem) {
 		if p := checkAt(path); p != nil {
 			return approval{}, p
 		}
-		return approval{}, &Problem{Code: CodeUnlocked, Path: path, Reason: "nobody approved it",
+		return approval{}, &Problem{Code: CodeUnlocked, Path: path, Reason: "it is not approved",
 			Hint: "look at where it comes from, then run: tenterhook plugin lock"}
 	}
 	have, p := h.digests.of(path)

@@ -319,7 +319,7 @@ func TestCheckSaysWhatKeepsAHookFromItsPlugin(t *testing.T) {
 		}
 		return notes[0]
 	}
-	if d := said(); d.Severity != hook.SeverityWarning || d.Code != CodeNew || !strings.HasPrefix(d.Message, path+": nobody asked it yet") {
+	if d := said(); d.Severity != hook.SeverityWarning || d.Code != CodeNew || !strings.HasPrefix(d.Message, path+": it was not asked yet") {
 		t.Errorf("%+v", d)
 	}
 	sum, _ := b.host.digests.of(path)

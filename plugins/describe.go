@@ -97,7 +97,7 @@ func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Pro
 			p = wrong
 		}
 		if p.Code == CodeNew {
-			p.Reason = fmt.Sprintf("nobody asked the plugin of package %s yet which hooks it has", wire.FirstLine(pkg))
+			p.Reason = fmt.Sprintf("the plugin of package %s was not asked yet which hooks it has", wire.FirstLine(pkg))
 		}
 		if locked || p.Err != nil || wrong != nil && wrong.Code == CodeLock {
 			return []*hook.Hook{unknownHooks(one, p)}, p
@@ -292,7 +292,7 @@ func (h *Host) describedFile(path string) string {
 
 // recall is what the plugin with this digest said of itself.
 func (h *Host) recall(path, sum string) (*proto.DescribeResponse, *Problem) {
-	fresh := &Problem{Code: CodeNew, Path: path, Reason: "nobody asked it yet which hooks it has", Hint: "run: tenterhook plugin lock"}
+	fresh := &Problem{Code: CodeNew, Path: path, Reason: "it was not asked yet which hooks it has", Hint: "run: tenterhook plugin lock"}
 	if sum == "" {
 		return nil, fresh
 	}
@@ -323,5 +323,5 @@ func (h *Host) descriptionPath(sum string) string {
 
 func undescribed(path string, err error) *Problem {
 	return &Problem{Code: CodeDescribe, Path: path, Reason: "what it says of itself cannot be used: " + wire.FirstLine(err.Error()),
-		Hint: "mend the plugin's Describe call", Err: err}
+		Hint: "fix the plugin's Describe call", Err: err}
 }

@@ -198,9 +198,9 @@ func (in *instance) health(ctx context.Context) *Problem {
 			Hint: "nothing in a plugin may hold up its Health call", Err: err}
 	case err != nil:
 		return &Problem{Code: CodeUnhealthy, Reason: "it failed when it was asked whether it works: " + wire.FirstLine(status.Convert(err).Message()),
-			Hint: "mend the plugin's Health call", Err: err}
+			Hint: "fix the plugin's Health call", Err: err}
 	case answer.GetTrouble() != "":
-		return &Problem{Code: CodeUnhealthy, Reason: "it says that it cannot work: " + wire.FirstLine(answer.GetTrouble()), Hint: "mend what it says"}
+		return &Problem{Code: CodeUnhealthy, Reason: "it says that it cannot work: " + wire.FirstLine(answer.GetTrouble()), Hint: "fix what it reports"}
 	}
 	in.answered.Store(int64(time.Since(epoch)))
 	return nil

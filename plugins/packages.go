@@ -48,7 +48,7 @@ const (
 	StateStarting State = "starting" // being started
 	StateRunning  State = "running"
 	StateFailing  State = "failing"  // it failed of late and is not started for a while
-	StateUnlocked State = "unlocked" // nobody approved it
+	StateUnlocked State = "unlocked" // it is not approved
 	StateChanged  State = "changed"  // it is not what was approved
 	StateInvalid  State = "invalid"  // it cannot be run
 )

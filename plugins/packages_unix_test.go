@@ -108,7 +108,7 @@ func TestPackageSaysHowItsPluginsStand(t *testing.T) {
 		"changed changed -1 hooks, locked false, digest true: its sha256 is " + changed + ", approved is " + pin.SHA256,
 		"good stopped 2 hooks, locked true, digest true: ",
 		"invalid invalid -1 hooks, locked false, digest false: others can write it",
-		"unlocked unlocked -1 hooks, locked false, digest true: nobody approved it",
+		"unlocked unlocked -1 hooks, locked false, digest true: it is not approved",
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -16,7 +16,7 @@ type Problem struct {
 const (
 	CodeMissing   = "plugin_missing"      // there is no such plugin
 	CodeUnsafe    = "plugin_unsafe"       // no regular executable, or others can write it
-	CodeUnlocked  = "plugin_unlocked"     // nobody approved it
+	CodeUnlocked  = "plugin_unlocked"     // it is not approved
 	CodeChanged   = "plugin_changed"      // it is not what was approved
 	CodeLock      = "plugin_lock"         // the lock file cannot be relied on
 	CodeState     = "plugin_state"        // the state folder cannot be used

@@ -92,7 +92,7 @@ func TestFolderIsWhereAHookRuns(t *testing.T) {
 	}
 	want := map[string]string{"dir/named": filepath.Join(dir, "named"), "user/settings.json:PreToolUse[0].0": "", "in-process/callback": ""}
 	got := folders()
-	if why := got["project/guard"]; !strings.Contains(why, "nobody approved it") {
+	if why := got["project/guard"]; !strings.Contains(why, "it is not approved") {
 		t.Errorf("not approved: %q", why)
 	}
 	delete(got, "project/guard")

@@ -106,7 +106,7 @@ func (p *pool) follow(e *entry, a answer) hook.Result {
 		p.deliver(e, c, result)
 	}
 	if p.submit(job, end) {
-		return hook.Result{Hook: e.hook, Status: hook.StatusAsync, Reason: "it goes on in the background"}
+		return hook.Result{Hook: e.hook, Status: hook.StatusAsync, Reason: "it continues in the background"}
 	}
 	end()
 	return p.noPlace(e)

@@ -355,7 +355,7 @@ func (d *definition) sameEntry(was *definition) bool {
 
 func keptNote(path string) hook.Diagnostic {
 	return hook.Diagnostic{Severity: hook.SeverityError, Code: "kept_last_good", Path: path,
-		Message: "it is broken by now, so what it last declared stays in force", Hint: "mend it, or remove it"}
+		Message: "it is broken now, so what it last declared stays in force", Hint: "fix it, or remove it"}
 }
 
 func messageOf(problem *hook.Diagnostic) string {

@@ -135,5 +135,5 @@ func isDigest(s string) bool {
 }
 
 func damaged(path, why string) *Problem {
-	return &Problem{CodeDamaged, path, "is damaged: " + why, "restore it, or remove it and approve anew"}
+	return &Problem{CodeDamaged, path, "is damaged: " + why, "restore it, or remove it and approve again"}
 }

@@ -44,7 +44,7 @@ func Example() {
 	fmt.Println(verdict.Why)
 	fmt.Print(store.Diff(verdict.Seal, verdict.Changes[0]))
 	// Output:
-	// nobody approved it
+	// it is not approved
 	// true
 	// run.sh changed since it was approved
 	// --- run.sh

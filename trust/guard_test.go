@@ -24,7 +24,7 @@ func TestGuardFollowsFilesAndStore(t *testing.T) {
 			}
 		}
 	}
-	check("at first", "nobody approved it")
+	check("at first", "it is not approved")
 	approve(t, open(t, dir), w.seal()) // as another process would
 	check("approved", "")
 	must(t, os.Chtimes(w.path("run.sh"), time.Time{}, time.Now()))
@@ -41,7 +41,7 @@ func TestGuardFollowsFilesAndStore(t *testing.T) {
 	as := list(t, store)
 	_, err := store.Revoke(as[0].Key())
 	must(t, err)
-	check("revoked", "nobody approved it")
+	check("revoked", "it is not approved")
 }
 
 func TestF4ManifestEditedAndApprovedStaysUntrustedUntilItIsLoadedAnew(t *testing.T) {
@@ -66,10 +66,10 @@ func TestF8NothingIsReadThatNobodyApproved(t *testing.T) {
 	w := newWorkspace(t)
 	s := w.subject()
 	s.Dir = w.path("nowhere") // reading it would fail
-	if v := trust.NewGuard(s, trust.Memory()).Check(nil); v.Why != "nobody approved it" || v.Seal != nil {
+	if v := trust.NewGuard(s, trust.Memory()).Check(nil); v.Why != "it is not approved" || v.Seal != nil {
 		t.Errorf("%+v", v)
 	}
-	if v := trust.NewGuard(s).Check(nil); v.Approved || v.Why != "nobody approved it" {
+	if v := trust.NewGuard(s).Check(nil); v.Approved || v.Why != "it is not approved" {
 		t.Errorf("without stores: %+v", v)
 	}
 }

@@ -20,7 +20,7 @@ import (
 func TestNobodyApprovedIt(t *testing.T) {
 	w := newWorkspace(t)
 	v := trust.Memory().Judge(w.seal())
-	want := trust.Verdict{Why: "nobody approved it", Hint: "look at it, then approve it: tenterhook trust project/guard",
+	want := trust.Verdict{Why: "it is not approved", Hint: "look at it, then approve it: tenterhook trust project/guard",
 		Changes: []trust.Change{
 			{Kind: trust.ChangeField, Name: "command", New: `"./run.sh"`},
 			{Kind: trust.ChangeField, Name: "events", New: `["PreToolUse"]`},

@@ -74,7 +74,7 @@ func follow(path string, links int) (string, *Problem) {
 		}
 	}
 	if err != nil {
-		return "", &Problem{CodeNotOwned, path, fmt.Sprintf("cannot be followed: %v", err), "remove the link, or mend it"}
+		return "", &Problem{CodeNotOwned, path, fmt.Sprintf("cannot be followed: %v", err), "remove the link, or fix it"}
 	}
 	return filepath.Clean(target), nil
 }

@@ -304,7 +304,7 @@ func tooMany(path string) *Problem {
 }
 
 func tooLarge(path string) *Problem {
-	return &Problem{CodeTooLarge, path, fmt.Sprintf("is more than the %d MiB that can be approved, with what lies beside it", MaxBytes>>20),
+	return &Problem{CodeTooLarge, path, fmt.Sprintf("is more than the %d MiB that can be approved, including the files beside it", MaxBytes>>20),
 		"keep data elsewhere"}
 }
 

@@ -218,7 +218,7 @@ func (b *book) within(k Key) *Problem {
 	if !below(k.Root, b.real) {
 		return nil
 	}
-	return &Problem{CodeInWorkspace, b.real, "lies in the workspace that it approves: whoever changes a hook could change it too",
+	return &Problem{CodeInWorkspace, b.real, "is in the workspace that it approves: the author of a changed hook could change it too",
 		"keep it elsewhere"}
 }
 

@@ -73,7 +73,7 @@ func refused(p *Problem, seal *Seal) Verdict {
 
 // unapproved is the verdict on what no store knows.
 func unapproved(k Key) Verdict {
-	return Verdict{Why: "nobody approved it", Hint: approveHint("look at it", k.ID)}
+	return Verdict{Why: "it is not approved", Hint: approveHint("look at it", k.ID)}
 }
 
 func approveHint(first, id string) string {

@@ -111,7 +111,7 @@ func (s *Store) change(texts map[string][]byte, edit func([]Approval) []Approval
 		return unwritten(s.path, err)
 	}
 	if len(data) > maxStore {
-		return &Problem{CodeTooLarge, s.path, fmt.Sprintf("would be larger than %d MiB", maxStore>>20), "revoke approvals that nobody needs"}
+		return &Problem{CodeTooLarge, s.path, fmt.Sprintf("would be larger than %d MiB", maxStore>>20), "revoke approvals that are not needed"}
 	}
 	if err := s.keepTexts(texts); err != nil {
 		return unwritten(s.dir, err)

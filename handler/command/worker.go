@@ -158,7 +158,7 @@ func workerEnded(c *hook.Call, started worker.Command, ended *worker.ExitError) 
 		c.Report.ExitCode = &r.ExitCode
 	}
 	failed := &hook.Error{Failure: hook.FailureExit, Reason: ended.Error(), Err: ended,
-		Hint: "a worker reads a line, prints an answer, and goes on with the next line until its stdin ends"}
+		Hint: "a worker reads a line, prints an answer, and continues with the next line until its stdin ends"}
 	if line := lastLine(c.Report.Stderr); line != "" && ended.Pause == 0 {
 		failed.Reason += ": " + strconv.Quote(line)
 	}

@@ -95,7 +95,7 @@ func (h *Handler) output(c *hook.Call, a answer) (*hook.Output, error) {
 		return nil, &hook.Error{Failure: hook.FailureOverflow, Reason: fmt.Sprintf("the tool answered with more than %d bytes", maxAnswer),
 			Hint: "answer with a decision and its reason"}
 	case a.needsInput:
-		return nil, &hook.Error{Failure: hook.FailureOutput, Reason: "the tool asks a person for input, and a hook has nobody to ask",
+		return nil, &hook.Error{Failure: hook.FailureOutput, Reason: "the tool asks a person for input, and a hook cannot ask a person",
 			Hint: "use a tool that decides by itself"}
 	}
 	if a.others > 0 && a.text == "" && a.structured == nil {

@@ -77,7 +77,7 @@ func (p params) expand(c *hook.Call) (json.RawMessage, error) {
 	input, err := x.value(p.input)
 	if err != nil {
 		return nil, &hook.Error{Failure: hook.FailureStart, Reason: "its input cannot be made of the event: " + err.Error(),
-			Hint: "nobody can tell which of the two the tool would go by", Err: err}
+			Hint: "it is unclear which of the two the tool would use", Err: err}
 	}
 	for _, path := range x.missing {
 		c.Warn("missing_field", fmt.Sprintf("the event has no %s, which input names; it is left empty", strconv.Quote(phrase.First(path, 80))),

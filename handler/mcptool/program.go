@@ -122,7 +122,7 @@ func findProgram(spec dialect.MCPServer, env []string) (string, *hook.Error) {
 			return name, nil
 		}
 		if spec.Source.Dir == "" {
-			return "", &hook.Error{Failure: hook.FailureStart, Reason: "its command " + name + " is a relative path, and nobody knows from where", Hint: "write the full path"}
+			return "", &hook.Error{Failure: hook.FailureStart, Reason: "its command " + name + " is a relative path without a folder to start from", Hint: "write the full path"}
 		}
 		return filepath.Join(spec.Source.Dir, name), nil
 	}

@@ -111,7 +111,7 @@ func (h *Handler) locate(s dialect.ModelSettings) (*endpoint, *hook.Error) {
 	case e.key+e.token == "" && (s.APIKeyEnv != "" || e.isOwn()): // elsewhere there may be no keys
 		return nil, startError("no key for the model: "+e.keyFrom+" is not set", "set it, or name another variable in api_key_env")
 	case strings.ContainsFunc(e.key+e.token, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsGraphic(r) || r == ' ' }):
-		return nil, startError("the key in "+e.keyFrom+" has characters that no header takes", "set it anew, without blanks and line ends")
+		return nil, startError("the key in "+e.keyFrom+" has characters that no header takes", "set it again, without blanks and line ends")
 	}
 	return e, nil
 }

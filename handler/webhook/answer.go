@@ -30,7 +30,7 @@ func (p *plan) refusedBy(res *http.Response) error {
 	}
 	encoding := res.Header.Get("Content-Encoding") // gone where gzip is decoded
 	if encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return &hook.Error{Failure: hook.FailureOutput, Reason: "the answer comes in an encoding that nobody asked for",
+		return &hook.Error{Failure: hook.FailureOutput, Reason: "the answer has an encoding that was not asked for",
 			Hint: "answer as the request's Accept-Encoding says: gzip, or none"}
 	}
 	return nil

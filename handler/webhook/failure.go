@@ -125,7 +125,7 @@ func explainTLS(err error) (fault, bool) {
 	)
 	switch {
 	case errors.As(err, &unknown):
-		return fault{"nobody that is trusted here vouches for its certificate", "add its authority to the system's, or name it in SSL_CERT_FILE"}, true
+		return fault{"no trusted authority has signed its certificate", "add its authority to the system's, or name it in SSL_CERT_FILE"}, true
 	case errors.As(err, &name):
 		return fault{"its certificate is for another name", "check the host in its url"}, true
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:

@@ -37,7 +37,7 @@ func TestExplain(t *testing.T) {
 		{fmt.Errorf("net/http: %w", io.ErrUnexpectedEOF), "closed before"},
 		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, "closed before"},
 		{&net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}, "closed before"},
-		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "vouches"},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "no trusted authority"},
 		{&tls.CertificateVerificationError{Err: x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}}, "another name"},
 		{&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired}}, "expired"},
 		{&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign}}, "not valid"},

@@ -49,7 +49,7 @@ func headerName(name string) (string, *fault) {
 func headerValue(value string) *fault {
 	for i := range len(value) {
 		if b := value[i]; b < ' ' && b != '\t' || b == 0x7f {
-			return &fault{"there is a line break or another control character in its value", "take it out, of its variables as well"}
+			return &fault{"there is a line break or another control character in its value", "take it out, and out of its variables"}
 		}
 	}
 	return nil

@@ -358,7 +358,7 @@ func TestWhatGoesWrongOnTheWayIsTold(t *testing.T) {
 		"bad gzip":          {answers("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 12\r\n\r\n{          }"), hook.FailureOutput, "no gzip"},
 		"brotli":            {answers("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}"), hook.FailureOutput, "encoding"},
 		"gzip twice":        {answers("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\nContent-Length: 2\r\n\r\n{}"), hook.FailureOutput, "encoding"},
-		"unknown authority": {func(t testing.TB) string { return serveTLS(t, says("")).URL }, hook.FailureTransport, "vouches"},
+		"unknown authority": {func(t testing.TB) string { return serveTLS(t, says("")).URL }, hook.FailureTransport, "no trusted authority"},
 		"TLS unasked":       {func(t testing.TB) string { return strings.Replace(serveTLS(t, says("")).URL, "https", "http", 1) }, hook.FailureExit, "400"},
 		"no TLS":            {func(t testing.TB) string { return strings.Replace(serve(t, says("")).URL, "http", "https", 1) }, hook.FailureTransport, "does not speak TLS"},
 	} {

@@ -31,7 +31,7 @@ func (e Env) chooseTransport(p *Plan) error {
 	}
 	switch {
 	case p.Agent.Name != "claude":
-		return fmt.Errorf("%s has no hooks that ask over HTTP and are known to block when nobody answers; leave out --transport http", p.Agent.Title)
+		return fmt.Errorf("%s has no hooks that ask over HTTP and are known to block without an answer; leave out --transport http", p.Agent.Title)
 	case p.Scope != User:
 		return fmt.Errorf("entries that ask over HTTP hold a token, which everybody who reads a %s configuration would have; leave out --%s", p.Scope, p.Scope)
 	}

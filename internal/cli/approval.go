@@ -206,7 +206,7 @@ func (a *app) newPage(answers *bufio.Scanner) *page {
 // line prints a line that is safe to print.
 func (p *page) line(text string) {
 	if p.height > 0 && p.printed == p.height-2 && !p.skip {
-		fmt.Fprint(p.a.Err, p.style.dim("-- more: Enter goes on, q goes to the end -- "))
+		fmt.Fprint(p.a.Err, p.style.dim("-- more: Enter continues, q goes to the end -- "))
 		p.printed = 0
 		p.skip = !p.answers.Scan() || strings.HasPrefix(p.answers.Text(), "q")
 	}

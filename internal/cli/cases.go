@@ -37,7 +37,7 @@ func (a *app) testCommand() *cobra.Command {
 			"hook's folder. Each runs on the real dispatcher, with this hook alone, in a folder and a home\n" +
 			"of its own. HOOK is an ID from 'tenterhook list', DIR a hook's folder or a folder of such;\n" +
 			"without either, all hooks that are loaded are tested.\n\n" +
-			"Hooks run for real. One that waits for an approval does not run, and counts as failed; a\n" +
+			"Hooks run for real. A hook that waits for an approval does not run, and counts as failed; a\n" +
 			"folder that you name runs as with --dir. Each runs in the sandbox that it has where it is\n" +
 			"loaded. The exit code is 1 if a case does not hold, or if\n" +
 			"there is no case at all.\n\n" +
@@ -52,7 +52,7 @@ func (a *app) testCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&f.update, "update", false, "write what comes of a case into it, where it expects something else")
-	cmd.Flags().StringVar(&f.junit, "junit", "", "write the results to a file as JUnit XML as well")
+	cmd.Flags().StringVar(&f.junit, "junit", "", "also write the results to a file as JUnit XML")
 	cmd.Flags().StringVar(&f.record, "record", "", "make a case of this recorded run, for the hook given or its only one")
 	cmd.MarkFlagsMutuallyExclusive("record", "update")
 	cmd.MarkFlagsMutuallyExclusive("record", "junit")

@@ -36,7 +36,7 @@ func (a *app) daemonRunCommand() *cobra.Command {
 	verbose := false
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Be the daemon, until it is told to end",
+		Short: "Be the daemon, until it is asked to end",
 		Long: "Takes calls on a socket in $XDG_RUNTIME_DIR/tenterhook, or in the state directory.\n" +
 			"SIGTERM, SIGINT and 'daemon stop' let it finish what is under way.\n" +
 			"It logs to daemon.log in the state directory, at most 1 MiB and as much of the past.",

@@ -36,7 +36,7 @@ func (a *app) disableCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&length, "for", 0, "for how long: 30m, 2h; without it until it is enabled")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever asks")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, shown with the hook")
 	return cmd
 }
 
@@ -57,7 +57,7 @@ func (a *app) disable(cmd *cobra.Command, id string, length time.Duration, reaso
 func (a *app) disableable(cmd *cobra.Command, id string) (*hook.Hook, error) {
 	h, err := a.loaded(cmd, id)
 	if err == nil && h.Authority() == hook.ScopeManaged {
-		err = &located{code: "managed", message: id + " is managed, and cannot be disabled", hint: "ask whoever manages this machine"}
+		err = &located{code: "managed", message: id + " is managed, and cannot be disabled", hint: "ask the administrator of this machine"}
 	}
 	return h, err
 }

@@ -65,7 +65,7 @@ func (a *app) examineJournal(ctx context.Context, reg *registry.Registry, list [
 	dir := recording.Dir(a.stateDir())
 	aside, _ := filepath.Glob(filepath.Join(journal.GlobEscape(dir), journal.AsideGlob))
 	for _, path := range aside {
-		e.say(hook.SeverityWarning, "journal_damaged", "journal", "a damaged journal was set aside: "+path, "remove it if nobody needs it")
+		e.say(hook.SeverityWarning, "journal_damaged", "journal", "a damaged journal was set aside: "+path, "remove it if it is not needed")
 	}
 	return e.problems
 }
@@ -107,7 +107,7 @@ func (e *journalExam) runs(ctx context.Context) error {
 			e.say(hook.SeverityError, "always_fails", s.Hook, fmt.Sprintf("its last %d runs failed; the newest (%s): %s", failedInARow, newest.Failure, newest.Reason),
 				cmp.Or(newest.Hint, "tenterhook show "+newest.Run))
 		}
-		const faster = "make it faster, or a worker, or set async = true if nobody waits for its answer"
+		const faster = "make it faster, or a worker, or set async = true if its answer is not needed at once"
 		was, is := statsOf(before, s.Hook), statsOf(recent, s.Hook)
 		switch {
 		case was.Runs >= slowerRuns && is.Runs >= slowerRuns && is.P95MS >= slowerTimes*was.P95MS && is.P95MS >= was.P95MS+slowerMS:

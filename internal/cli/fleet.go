@@ -34,7 +34,7 @@ func (a *app) packCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "pack",
 		Short: "Move folders of hooks through registries, by digest (with " + fleetProgram + ")",
-		Long: "Runs the program " + fleetProgram + ", which lies beside this one or on PATH, and has its own help:\n" +
+		Long: "Runs the program " + fleetProgram + ", which is beside this one or on PATH, and has its own help:\n" +
 			"a folder of hooks becomes an OCI artifact in a registry or a layout directory, and the settings\n" +
 			"packs = [\"REF@sha256:…\"] let the hooks of a digest run.",
 		Example:            "  tenterhook pack push ./hooks registry.example.com/team/guards:v1\n  tenterhook pack pull registry.example.com/team/guards:v1\n  tenterhook pack --help",
@@ -48,7 +48,7 @@ func (a *app) fleetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "fleet",
 		Short: "Let many machines have one audit, one policy and one switch (with " + fleetProgram + ")",
-		Long: "Runs the program " + fleetProgram + ", which lies beside this one or on PATH, and has its own help: machines\n" +
+		Long: "Runs the program " + fleetProgram + ", which is beside this one or on PATH, and has its own help: machines\n" +
 			"enroll at a hub, ship what their hooks did, and get the policy.",
 		Example:            "  tenterhook fleet hub\n  tenterhook fleet enroll https://hub.example.com:4223 TOKEN\n  tenterhook fleet --help",
 		DisableFlagParsing: true,

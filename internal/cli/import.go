@@ -282,7 +282,7 @@ func (a *app) printAfterImport(r *importReport, to string) {
 	if r.DryRun {
 		return
 	}
-	fmt.Fprintln(a.Out, "\nUntil you switch the originals off, the agent runs them as well. Remove these entries:")
+	fmt.Fprintln(a.Out, "\nUntil you switch the originals off, the agent runs them too. Remove these entries:")
 	for _, o := range r.SwitchOff {
 		lines := make([]string, len(o.Lines))
 		for i, n := range o.Lines {

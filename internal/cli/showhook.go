@@ -85,7 +85,7 @@ func approvalOf(subjects []registry.Subject, l registry.Listed) string {
 			continue
 		}
 		if v := s.Verdict; !v.Approved {
-			return cmp.Or(v.Why, "nobody approved it") + "; approve it with: tenterhook trust " + l.Hook.ID
+			return cmp.Or(v.Why, "it is not approved") + "; approve it with: tenterhook trust " + l.Hook.ID
 		} else if v.Approval != nil && !v.Approval.Approved.IsZero() {
 			return joined("approved "+v.Approval.Approved.Local().Format(time.DateTime), unboundNote(v.Unbound()))
 		}

@@ -37,7 +37,7 @@ func (a *app) trustCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust [ID…]",
 		Short: "Approve hooks that come with a workspace or a package",
-		Long: "Hooks of a workspace or a package run only after somebody approved them. An approval\n" +
+		Long: "Hooks of a workspace or a package run only after you approve them. An approval\n" +
 			"binds the definition, every byte of the hook's folder and each file that the command\n" +
 			"names: any change ends it. Without an ID the hooks are listed. What is approved is\n" +
 			"shown first, and nothing is approved unasked: --yes answers where there is no terminal\n" +

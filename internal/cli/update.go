@@ -230,7 +230,7 @@ func (a *app) removeCommand() *cobra.Command {
 		ValidArgsFunction: a.completeAdded,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.remove(args, force) },
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "remove edited hooks and others too, and whatever lies in their folders")
+	cmd.Flags().BoolVar(&force, "force", false, "remove edited hooks and others too, with all files in their folders")
 	return cmd
 }
 

@@ -17,7 +17,7 @@ func (a *app) watchCommand() *cobra.Command {
 		Use:   "watch",
 		Short: "Print what changes as hooks are edited, until interrupted",
 		Long: "Watches the directories that hooks are loaded from. Of each change it prints the\n" +
-			"hooks that came (+), changed (~) and went (-), those that are kept as they last\n" +
+			"hooks that came (+), changed (~) and went (-), hooks that are kept as they last\n" +
 			"were because their file is broken (=), those whose state changed, as when an edit\n" +
 			"ended an approval, and what is wrong. With --json, one line of JSON a change.",
 		Example: "  tenterhook watch\n  tenterhook watch --dir ./hooks --json",

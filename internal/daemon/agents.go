@@ -158,7 +158,7 @@ func below(known []knownAgent, chain []ancestry.Process) (knownAgent, bool) {
 	if ancestry.Orphan(chain) {
 		for _, k := range known {
 			if k.alive() {
-				k.Agent += ", or nobody: its parent has ended"
+				k.Agent += ", or unknown: its parent has ended"
 				return k, true
 			}
 		}

@@ -107,7 +107,7 @@ func Run(ctx context.Context, opts Options) error {
 	s.door.at(placesOf(opts.Env).state)
 	s.idle = time.AfterFunc(opts.Idle, s.idleEnd)
 	s.tidy = time.AfterFunc(tidyAfter, tidy)
-	defer context.AfterFunc(ctx, func() { s.drain("it was told to end") })()
+	defer context.AfterFunc(ctx, func() { s.drain("it was asked to end") })()
 	s.log.Info("daemon started", "pid", os.Getpid(), "socket", s.place.Socket, "version", version.This().String())
 	if opts.Ready != nil {
 		opts.Ready(s.status())

@@ -205,7 +205,6 @@ func sedShows(args []string) bool {
 			given = true
 			continue
 		case strings.HasPrefix(a, "--expression="):
-			given = true
 			a = a[len("--expression="):]
 		case i > 0 && (takesPattern(args[i-1], "e") || args[i-1] == "--expression"):
 		case isOption(a) || given:

@@ -284,7 +284,7 @@ func (s *touchSearch) above(w string, h how, by string) {
 }
 
 func (s *touchSearch) aboveFound(h how, w string, p *placedPattern, by string) {
-	text := excerpt(by+" "+shown(w)) + " takes what lies below, and so " + excerpt(p.source)
+	text := excerpt(by+" "+shown(w)) + " takes the files below, and so " + excerpt(p.source)
 	if h == does {
 		s.found(sure(text))
 	} else {

@@ -67,13 +67,13 @@ func (s *nameSet) add(name string) error {
 		return fmt.Errorf("%q is there twice, as %q", name, s.spelt[folded])
 	}
 	if other := s.spelt[folded]; other != "" {
-		return fmt.Errorf("%q is a file, and the folder %q as well", name, other)
+		return fmt.Errorf("%q is a file, and the folder %q too", name, other)
 	}
 	s.files[folded], s.spelt[folded] = true, name
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		folded := fold(dir)
 		if s.files[folded] {
-			return fmt.Errorf("%q is a folder, and the file %q as well", dir, s.spelt[folded])
+			return fmt.Errorf("%q is a folder, and the file %q too", dir, s.spelt[folded])
 		}
 		if other := s.spelt[folded]; other != "" && other != dir {
 			return fmt.Errorf("the folder %q is there twice, as %q", dir, other)
@@ -143,7 +143,7 @@ func checkPart(name, part string) error {
 		return fmt.Errorf("the name %q is a device on Windows", name)
 	}
 	if strings.EqualFold(part, ".git") {
-		return fmt.Errorf("the name %q is one that git obeys", name)
+		return fmt.Errorf("git obeys the name %q", name)
 	}
 	return nil
 }

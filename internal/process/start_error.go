@@ -96,6 +96,6 @@ func diagnose(s *Spec, err error) Diagnosis {
 }
 
 func busy(path string) Diagnosis {
-	return Diagnosis{CauseBusy, path, "it is being written by somebody",
+	return Diagnosis{CauseBusy, path, "another process is writing it",
 		"install programs under another name and rename them into place"}
 }

@@ -334,7 +334,7 @@ func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 	case sure(unpackers) && r.above.named(c, match.Touch) != "":
 		return "this may change files of tenterhook or an agent's hooks, which lie below a directory that it names"
 	case sure(mounters) && r.above.named(c, match.Touch) != "":
-		return "this would put another directory in the place of one that holds files of tenterhook or an agent's hooks"
+		return "this would replace a directory that contains files of tenterhook or an agent's hooks"
 	case sure(programs):
 		if text := squeezed(line); strings.Contains(text, "tenterhook") && acting().MatchString(text) {
 			return "this may change what tenterhook does, or end it"

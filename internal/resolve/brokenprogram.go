@@ -208,5 +208,5 @@ func (s *starter) scriptOf(name string) ending {
 // missing says that no program of a name is there.
 func missing(name string) *hook.Error {
 	return &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("there is no program %q on PATH", name),
-		Hint: fmt.Sprintf("install it, or write ./%s if it lies in the hook's folder", name)}
+		Hint: fmt.Sprintf("install it, or write ./%s if it is in the hook's folder", name)}
 }

@@ -126,7 +126,7 @@ func (c *call) pause() error {
 // replace takes the process that has ended between two calls away.
 func (c *call) replace() error {
 	how := c.slot.worker.ended(c.ctx).Result
-	c.note("it had ended by itself after " + calls(c.slot.worker.calls) + " (" + how.Describe() + "), and was started anew")
+	c.note("it had ended by itself after " + calls(c.slot.worker.calls) + " (" + how.Describe() + "), and was restarted")
 	return c.stop()
 }
 

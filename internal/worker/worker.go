@@ -102,7 +102,7 @@ func (w *worker) unasked() error {
 	n, end := w.pending(w.in[:cap(w.in)])
 	switch {
 	case n > 0:
-		return &AnswerError{Reason: "it printed a line that nobody had asked for: " + quote(w.in[:n]), Hint: oneLine}
+		return &AnswerError{Reason: "it printed a line without a question: " + quote(w.in[:n]), Hint: oneLine}
 	case end:
 		return errGone
 	}

@@ -267,7 +267,7 @@ func TestLineThatNobodyAskedForFailsTheNextCall(t *testing.T) {
 	time.Sleep(500 * time.Millisecond)
 	_, _, err := talk.try(context.Background(), request{ID: 2})
 	var bad *worker.AnswerError
-	if !errors.As(err, &bad) || !strings.Contains(bad.Reason, "nobody had asked for") || !strings.Contains(bad.Reason, `\"id\":1`) {
+	if !errors.As(err, &bad) || !strings.Contains(bad.Reason, "a line without a question") || !strings.Contains(bad.Reason, `\"id\":1`) {
 		t.Fatalf("got %v", err)
 	}
 	talk.wantFresh(old)

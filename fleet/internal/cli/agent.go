@@ -48,7 +48,7 @@ func (a *app) agentCommand() *cobra.Command {
 				Logger: slog.New(slog.NewTextHandler(a.err, nil))})
 		},
 	}
-	cmd.Flags().StringVar(&endpoint, "otel", "", "send spans and metrics to the collector at this `URL` as well, see 'tenterhook fleet otel'")
+	cmd.Flags().StringVar(&endpoint, "otel", "", "also send spans and metrics to the collector at this `URL`, see 'tenterhook fleet otel'")
 	cmd.AddCommand(a.unitCommand("agent", "The agent of this machine in its fleet"))
 	return cmd
 }

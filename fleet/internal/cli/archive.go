@@ -224,7 +224,7 @@ func (a *app) logCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.Verdict, "verdict", "", "with this `VERDICT`, such as deny")
 	cmd.Flags().BoolVar(&f.Failed, "failed", false, "failures only")
 	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "how many lines")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what comes")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "continue with what comes")
 	return cmd
 }
 

@@ -29,7 +29,7 @@ func (a *app) hubCommand() *cobra.Command {
 		Use:   "hub",
 		Short: "Run the hub of a fleet, until it is stopped",
 		Long: "Runs a NATS server with JetStream in this process, with TLS and a credential for each machine. The\n" +
-			"first run makes its folder and its keys: whoever reads the folder can enroll machines, so keep it to\n" +
+			"first run makes its folder and its keys: any reader of the folder can enroll machines, so keep it to\n" +
 			"yourself. The signing keys of the policy do not belong there.",
 		Example: "  tenterhook fleet hub --fleet acme --host hub.example.com --listen 0.0.0.0:4222 --enroll-listen 0.0.0.0:4223\n  tenterhook fleet hub token --name laptop-7",
 		Args:    cobra.NoArgs,

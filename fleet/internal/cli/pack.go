@@ -175,7 +175,7 @@ func (a *app) pullCommand() *cobra.Command {
 		Use:   "pull REF",
 		Short: "Fetch a pack into the store of this machine",
 		Long: "The whole pack is compared with its digest before it is there. Nothing of it runs until the user's\n" +
-			"or the managed settings name the digest. A pack that changed in the store is fetched anew; one\n" +
+			"or the managed settings name the digest. A pack that changed in the store is fetched again; one\n" +
 			"that is there needs no network, if REF has a digest.\n\n" + refHelp,
 		Example: "  tenterhook pack pull registry.example.com/team/guards:v1\n  tenterhook pack pull oci:/srv/packs/guards:v1 --json",
 		Args:    cobra.ExactArgs(1),
@@ -222,7 +222,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Use:   "verify REF|DIR",
 		Short: "Compare a pack with its digest, or say the digest of a folder",
 		Long: "Of REF every byte is fetched and compared, and nothing is written; a copy in the store of this\n" +
-			"machine is compared as well. Of DIR, a folder of hooks, it says the digest that push would give it.\n\n" + refHelp,
+			"machine is compared too. Of DIR, a folder of hooks, it says the digest that push would give it.\n\n" + refHelp,
 		Example: "  tenterhook pack verify registry.example.com/team/guards@sha256:…\n  tenterhook pack verify ./hooks",
 		Args:    cobra.ExactArgs(1),
 		RunE: a.action(func(ctx context.Context, args []string) error {
@@ -247,7 +247,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			stored := "missing"
 			if there, changed := oci.Stored(discovery.DefaultStateDir(), remote.Digest); changed != "" {
 				return &problem.Error{Code: "pack_changed", Message: "its copy in the store is not as it was pulled: " + changed,
-					Hint: "fetch it anew: tenterhook pack pull " + pinned(ref, remote.Digest)}
+					Hint: "fetch it again: tenterhook pack pull " + pinned(ref, remote.Digest)}
 			} else if there {
 				stored = "intact"
 			}

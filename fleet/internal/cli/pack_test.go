@@ -200,7 +200,7 @@ func TestAPackInTheStoreNeedsNoNetworkAndIsRestored(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := call(t, "pack", "verify", ref); code != 1 || !strings.Contains(errs, "run.sh changed; fetch it anew: tenterhook pack pull") {
+	if code, _, errs := call(t, "pack", "verify", ref); code != 1 || !strings.Contains(errs, "run.sh changed; fetch it again: tenterhook pack pull") {
 		t.Errorf("verify of a changed copy: exit code %d, %s", code, errs)
 	}
 	says(t, "pack", "pull", ref)

@@ -43,7 +43,7 @@ func LoadConnection(path string) (*Connection, error) {
 		return nil, problem.New("not_enrolled", "this machine is in no fleet: "+path+" is not there", "enroll it: tenterhook fleet enroll URL TOKEN", err)
 	}
 	if err == nil && (c.URL == "" || CheckName(c.Name) != nil) {
-		err = problem.New("bad_file", path+" does not say where the hub is, or who this machine is", "enroll anew: tenterhook fleet enroll URL TOKEN", nil)
+		err = problem.New("bad_file", path+" does not say where the hub is, or who this machine is", "enroll again: tenterhook fleet enroll URL TOKEN", nil)
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (c *Connection) options() ([]nats.Option, error) {
 	if c.CA != "" {
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM([]byte(c.CA)) {
-			return nil, problem.New("bad_file", "the hub's certificate in the connection cannot be read", "enroll anew: tenterhook fleet enroll URL TOKEN", nil)
+			return nil, problem.New("bad_file", "the hub's certificate in the connection cannot be read", "enroll again: tenterhook fleet enroll URL TOKEN", nil)
 		}
 		o = append(o, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}))
 	}
@@ -152,7 +152,7 @@ func (c *Connection) explain(err error) error {
 	}
 	message := fmt.Sprintf("the hub %s: %v", url, err)
 	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) {
-		return problem.New("hub_refused", message, "enroll anew: tenterhook fleet enroll URL TOKEN", err)
+		return problem.New("hub_refused", message, "enroll again: tenterhook fleet enroll URL TOKEN", err)
 	}
 	return problem.New("hub_unreachable", message, "start it, or try again later; this machine decides without it", err)
 }

@@ -112,7 +112,7 @@ func Enroll(ctx context.Context, address, token, name string) (*Connection, erro
 		return nil, problem.New(a.Code, "the hub refuses: "+a.Message, a.Hint, nil)
 	}
 	if a.Connection.Name != name {
-		return nil, problem.New("hub_unreachable", "the hub answered for another machine", "tell whoever runs it", nil)
+		return nil, problem.New("hub_unreachable", "the hub answered for another machine", "tell its operator", nil)
 	}
 	a.Connection.Seed = seed
 	return a.Connection, nil

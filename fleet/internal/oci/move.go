@@ -250,7 +250,7 @@ func onlyZeros(r io.Reader) error {
 	for {
 		n, err := r.Read(buf)
 		if len(bytes.Trim(buf[:n], "\x00")) > 0 {
-			return errors.New("its layer goes on after its end")
+			return errors.New("its layer continues after its end")
 		}
 		if err == io.EOF {
 			return nil

@@ -66,7 +66,7 @@ func dockerCredentials() (auth.CredentialFunc, error) {
 		return nil, nil
 	}
 	unreadable := func(err error) error {
-		return problem.New("docker_config", "docker's configuration cannot be used: "+err.Error(), "mend its config.json, or let DOCKER_CONFIG name another folder; an empty one has no credentials", err)
+		return problem.New("docker_config", "docker's configuration cannot be used: "+err.Error(), "fix its config.json, or let DOCKER_CONFIG name another folder; an empty one has no credentials", err)
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
@@ -199,5 +199,5 @@ func explain(ref pack.Reference, err error) error {
 	case errors.As(err, &network):
 		return problem.New("unreachable", ref.Host+" cannot be reached: "+err.Error(), "try again later, or name a layout directory; packs that were pulled stay in force", err)
 	}
-	return problem.New("bad_pack", ref.String()+" is refused: "+err.Error(), "name another version, or tell whoever pushed it", err)
+	return problem.New("bad_pack", ref.String()+" is refused: "+err.Error(), "name another version, or tell its author", err)
 }
