@@ -150,6 +150,7 @@ func TestWorkerRunsWhatWasEdited(t *testing.T) {
 }
 
 func TestWorkerFailuresAreClassified(t *testing.T) {
+	built.NotOnWindows(t, "it has no signals, and the sh of these tests has other words")
 	for name, tt := range map[string]struct {
 		line    string
 		failure hook.Failure
