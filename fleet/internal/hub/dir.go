@@ -185,7 +185,13 @@ func (d *Dir) NewToken(o TokenOptions) (string, error) {
 			return "", err
 		}
 	}
-	if o.Expires <= 0 {
+	if err := checkGrant(o.Role, o.Valid); err != nil {
+		return "", err
+	}
+	if o.Expires < 0 {
+		return "", problem.New("bad_duration", fmt.Sprintf("a token cannot be used for %v", o.Expires), "say for how long, such as 1h", nil)
+	}
+	if o.Expires == 0 {
 		o.Expires = time.Hour
 	}
 	secret := make([]byte, secretBytes)

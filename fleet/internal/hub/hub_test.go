@@ -444,3 +444,23 @@ func TestAHubKeepsItsKeysAndStreams(t *testing.T) {
 		t.Errorf("%d messages, %v", i.State.Msgs, err)
 	}
 }
+
+// What no credential can be made of is said to who asks for the token, and not to
+// the machine that has it.
+func TestATokenThatCannotBeRedeemedIsNotMade(t *testing.T) {
+	d, err := hub.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, options := range map[string][]hub.TokenOptions{
+		"bad_role":     {{Role: "king"}, {Role: "Machine"}},
+		"bad_duration": {{Valid: -time.Hour}, {Expires: -time.Hour}},
+		"bad_name":     {{Name: "a.b"}, {Name: "*"}},
+	} {
+		for _, o := range options {
+			if token, err := d.NewToken(o); err == nil || code(err) != want {
+				t.Errorf("%+v: token %q, error %v, want %s", o, token, err, want)
+			}
+		}
+	}
+}

@@ -207,6 +207,17 @@ func CheckName(name string) error {
 	return nil
 }
 
+// checkGrant checks what a credential is to be of.
+func checkGrant(role Role, valid time.Duration) error {
+	if _, ok := grants[role]; !ok {
+		return &problem.Error{Code: "bad_role", Message: fmt.Sprintf("there is no role %q", role), Hint: fmt.Sprintf("use one of %v", Roles())}
+	}
+	if valid < 0 {
+		return &problem.Error{Code: "bad_duration", Message: fmt.Sprintf("a credential cannot be valid for %v", valid), Hint: "say for how long, such as 12h; 0 = until it is revoked"}
+	}
+	return nil
+}
+
 // mint makes the credential of a user whose public key this is; valid 0 = until it
 // is revoked.
 func (k *keys) mint(role Role, name, user string, valid time.Duration) (string, error) {
@@ -216,10 +227,10 @@ func (k *keys) mint(role Role, name, user string, valid time.Duration) (string, 
 	if !nkeys.IsValidPublicUserKey(user) {
 		return "", &problem.Error{Code: "bad_key", Message: "that is no public key of a user", Hint: "enroll with 'tenterhook fleet enroll'"}
 	}
-	g, ok := grants[role]
-	if !ok {
-		return "", &problem.Error{Code: "bad_role", Message: fmt.Sprintf("there is no role %q", role), Hint: fmt.Sprintf("use one of %v", Roles())}
+	if err := checkGrant(role, valid); err != nil {
+		return "", err
 	}
+	g := grants[role]
 	signer, err := nkeys.FromSeed(g.signer(k))
 	if err != nil {
 		return "", err
