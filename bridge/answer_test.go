@@ -189,6 +189,7 @@ func TestARewriteOfAPatchIsADenial(t *testing.T) {
 }
 
 func TestEachPartOfACallIsJudged(t *testing.T) {
+	built.NotOnWindows(t, "its paths are POSIX")
 	patch := `*** Begin Patch\n*** Update File: /w/b\n@@\n-a\n+c\n*** Move to: /w/c\n*** End Patch`
 	for name, tt := range map[string]struct {
 		agent, event, payload string

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 const release = "[fleet.keys.release]\nchannel = \"packs\"\nkey = \"ed25519:AAAA\"\n"
@@ -15,6 +16,7 @@ func fleetOf(text string) (FleetSettings, Config) {
 }
 
 func TestFleetIsReadFromASettingsFile(t *testing.T) {
+	built.NotOnWindows(t, "its paths are POSIX")
 	got, file := fleetOf("[fleet]\nname = \"acme\"\ndir = \"/var/lib/fleet\"\non_stale = \"ask\"\non_unknown = \"block\"\n" + release + "[fleet.keys.\"guard-1\"]\nchannel = \"guard\"\nkey = \"ssh-ed25519 AAAA\"\n")
 	want := FleetSettings{Name: "acme", Dir: "/var/lib/fleet", OnStale: "ask", OnUnknown: "block",
 		Keys: map[string]FleetKey{"release": {"packs", "ed25519:AAAA"}, "guard-1": {"guard", "ssh-ed25519 AAAA"}}}
