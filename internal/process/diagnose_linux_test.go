@@ -127,7 +127,7 @@ func TestWhatTheSystemSaysIsExplained(t *testing.T) {
 		cause     Cause
 		says      string
 	}{
-		{ok, "", syscall.ETXTBSY, CauseBusy, "is being written"},
+		{ok, "", syscall.ETXTBSY, CauseBusy, "another process is writing it"},
 		{ok, "", syscall.E2BIG, CauseTooBig, "too long for the system"},
 		{ok, "", syscall.EMFILE, CauseResources, "too many open files"},
 		{ok, "", syscall.ENFILE, CauseResources, "too many open files"},

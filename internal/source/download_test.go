@@ -53,7 +53,7 @@ func TestArchivesAreFetchedByURL(t *testing.T) {
 	client.Transport = server.Client().Transport
 	defer func() { client.Transport = nil }()
 	for path, want := range map[string]string{
-		"/hooks.tar.gz": "guard", "/single.tgz?token=x": "single", "/moved.tar.gz": "guard",
+		"/hooks.tar.gz": "guard", "/single.tgz?version=2": "single", "/moved.tar.gz": "guard",
 		"/evil.tar.gz": "no name of a file below it", "/page.zip": "it is no archive", "/none.zip": `the server answers "404 Not Found"`,
 		"/plain.tar.gz": "fetched by https alone", "/round.tar.gz": "more than 5 redirects", "/endless.tar.gz": "larger than 64 MiB",
 	} {
