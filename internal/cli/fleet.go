@@ -111,6 +111,12 @@ func (a *app) runFleet(cmd *cobra.Command, args []string) error {
 		a.code = ended.ExitCode()
 		return nil
 	}
+	if ended != nil {
+		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGPIPE {
+			a.code = 128 + int(syscall.SIGPIPE) // who reads it has seen enough, as in 'pack list | head -1'
+			return nil
+		}
+	}
 	if err != nil {
 		return &located{"fleet_failed", fmt.Sprintf("%s: %v", program, err), "run it by itself to see why"}
 	}
