@@ -27,7 +27,9 @@ func (a *app) bridgeCommand() *cobra.Command {
 			call.Dir, _ = os.Getwd()
 			answer := client.Answer{}
 			var err error
-			if call.Stdin, err = io.ReadAll(io.LimitReader(a.In, client.MaxFrame/2+1)); err != nil || len(call.Stdin) > client.MaxFrame/2 {
+			if name := changed(cmd, "dir", "workspace", "approvals", "compat", "no-hooks"); name != "" {
+				answer = daemon.Undecided(call, "--"+name+" has no effect on the hooks of an agent: take it out of the entry, and say it in the settings")
+			} else if call.Stdin, err = io.ReadAll(io.LimitReader(a.In, client.MaxFrame/2+1)); err != nil || len(call.Stdin) > client.MaxFrame/2 {
 				answer = daemon.Undecided(call, "its input cannot be read, or is larger than 32 MiB")
 			} else {
 				answer = daemon.Direct(cmd.Context(), call)
@@ -40,4 +42,14 @@ func (a *app) bridgeCommand() *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&where, "env", nil, "where the operator's hooks are, as in HOME=/home/me, whatever the environment says")
 	return cmd
+}
+
+// changed is the first of some flags that was given; "" = none was.
+func changed(cmd *cobra.Command, names ...string) string {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
 }
