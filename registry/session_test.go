@@ -166,13 +166,15 @@ func TestStreamTellsStepsAsTheyHappenAndTheSameOutcome(t *testing.T) {
 
 func TestBreakingOffAStreamCancelsItsHooks(t *testing.T) {
 	reg := open(t, only())
-	cancelled := make(chan struct{})
+	began, cancelled := make(chan struct{}), make(chan struct{})
 	on(t, reg, "waits", func(ctx context.Context, _ hook.PreToolUse) (*hook.Output, error) {
+		close(began)
 		<-ctx.Done()
 		close(cancelled)
 		return nil, ctx.Err()
 	})
 	for range reg.Stream(t.Context(), bash("ls")) {
+		<-began // a hook is not called any more once the stream is broken off
 		break
 	}
 	<-cancelled
