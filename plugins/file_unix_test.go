@@ -15,13 +15,6 @@ import (
 	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
-func must(t testing.TB, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // kinds are ways in which something at a path is not a file that this user alone
 // can have written; good is one that is.
 func kinds(t *testing.T, mode os.FileMode) map[string]string {

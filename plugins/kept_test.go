@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,5 +55,12 @@ func TestADescriptionOfALaterVersionIsReadAsFarAsItIsKnown(t *testing.T) {
 	}
 	if _, err := parseDescription([]byte(`{"version": `)); err == nil {
 		t.Error("half a description is one")
+	}
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }
