@@ -16,10 +16,11 @@ import (
 // How often a machine asks the hub, beside hearing of what is new, and how long it
 // waits for an answer.
 const (
-	askEvery   = time.Minute // give or take a quarter, so that machines do not ask all at once
-	askAgain   = time.Second // where it did not answer
-	answerTime = 5 * time.Second
+	askEvery = time.Minute // give or take a quarter, so that machines do not ask all at once
+	askAgain = time.Second // where it did not answer
 )
+
+var answerTime = 5 * time.Second // a test has more patience
 
 // Follower has a machine obey what a hub says. Follow runs it.
 type Follower struct {
@@ -83,7 +84,7 @@ func (f *Follower) channel(ctx context.Context, channel string, came <-chan []by
 	defer f.Conn.RemoveStatusListener(connected)
 	for {
 		again := askEvery*3/4 + rand.N(askEvery/2)
-		if !f.ask(ctx, channel) { // after the subscription, so that nothing falls between
+		if !f.ask(ctx, channel, came) { // after the subscription, so that nothing falls between
 			again = askAgain + rand.N(askAgain)
 		}
 		quiet := time.After(again)
@@ -103,16 +104,32 @@ func (f *Follower) channel(ctx context.Context, channel string, came <-chan []by
 }
 
 // ask fetches what the hub has of a channel, and reports whether the hub said it.
-func (f *Follower) ask(ctx context.Context, channel string) bool {
+// What comes meanwhile does not wait for the answer, which may be lost: it is taken
+// at once, and what is older than that is not asked for.
+func (f *Follower) ask(ctx context.Context, channel string, came <-chan []byte) bool {
 	if !f.Conn.IsConnected() {
 		return false
 	}
 	within, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	m, err := f.Conn.RequestWithContext(within, "$JS.API.DIRECT.GET.KV_"+hub.PolicyBucket+".$KV."+hub.PolicyBucket+"."+channel, nil)
-	if err != nil {
-		return false
+	answer := make(chan *nats.Msg, 1)
+	go func() {
+		m, _ := f.Conn.RequestWithContext(within, "$JS.API.DIRECT.GET.KV_"+hub.PolicyBucket+".$KV."+hub.PolicyBucket+"."+channel, nil)
+		answer <- m // nil = there was none
+	}()
+	for overtaken := false; ; {
+		select {
+		case raw := <-came:
+			f.take(ctx, channel, raw)
+			overtaken = true
+		case m := <-answer:
+			return m != nil && !overtaken && f.heard(ctx, channel, m)
+		}
 	}
+}
+
+// heard takes an answer of the hub, and reports whether it is one.
+func (f *Follower) heard(ctx context.Context, channel string, m *nats.Msg) bool {
 	switch status := m.Header.Get("Status"); {
 	case status == "" && !deleted(m):
 		f.take(ctx, channel, m.Data)

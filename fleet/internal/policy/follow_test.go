@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/fleet/internal/policy"
 	"github.com/tenterhook/tenterhook/hook"
@@ -74,6 +77,20 @@ type member struct {
 // member enrolls a machine. Its store is its own.
 func (w *world) member(name string) *member {
 	w.t.Helper()
+	connection, err := w.dir.Credential(hub.Machine, name, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	nc, err := connection.ConnectLater()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.follows(nc)
+}
+
+// follows makes a machine obey what comes over a connection, which it closes.
+func (w *world) follows(nc *nats.Conn) *member {
+	w.t.Helper()
 	base := w.t.TempDir()
 	fleet := *w.fleet
 	fleet.Dir = filepath.Join(base, "policy")
@@ -85,14 +102,6 @@ func (w *world) member(name string) *member {
 		w.t.Fatal(err)
 	}
 	m, err := policy.Open(context.Background(), policy.Options{Registry: opts})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	connection, err := w.dir.Credential(hub.Machine, name, 0)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	nc, err := connection.ConnectLater()
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -176,6 +185,38 @@ func TestAGuardReachesMachinesThatAreConnectedThatWereNotAndAfterTheHubWasAway(t
 	w.must(w.publish(2, `{}`))
 	one.decides(t, hook.NoOpinion)
 	two.decides(t, hook.NoOpinion)
+}
+
+// The first answer after a hub's start may be lost. What the hub publishes is in
+// force all the same, while the machine still waits for that answer.
+func TestAGuardDoesNotWaitForALostAnswer(t *testing.T) {
+	t.Cleanup(policy.SetAnswerTime(time.Hour))
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Shutdown)
+	if !s.ReadyForConnections(15 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	connect := func() *nats.Conn {
+		nc, err := nats.Connect(s.ClientURL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		return nc
+	}
+	w := &world{t: t, fleet: policytest.New(t)}
+	silent := connect()
+	guard := w.fleet.Sign(policytest.Document("guard", 1, policytest.Deny), "oncall")
+	_, err = silent.Subscribe("$JS.API.DIRECT.GET.KV_policy.$KV.policy.guard", func(*nats.Msg) { _ = silent.Publish("policy.guard", guard) })
+	w.must(err)
+	_, err = silent.Subscribe("$JS.API.DIRECT.GET.KV_policy.$KV.policy.packs", func(*nats.Msg) {})
+	w.must(err)
+	w.must(silent.Flush())
+	w.follows(connect()).decides(t, hook.Deny)
 }
 
 func TestAHubCanWithholdAPolicyAndBringNoOther(t *testing.T) {
