@@ -43,6 +43,9 @@ type parsed struct {
 	received         time.Time
 }
 
+// maxSeq is the largest number of a record. The tables count beyond it without an overflow.
+const maxSeq = 1<<53 - 1
+
 // each calls take with every record of a message, and refuse with why something of
 // it is none.
 func (m *Message) each(take func(*parsed) error, refuse func(why string) error) error {
@@ -58,8 +61,8 @@ func (m *Message) each(take func(*parsed) error, refuse func(why string) error) 
 		p := parsed{machine: parts[1], journal: parts[2], first: first, received: m.Received}
 		number, body, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 		p.seq, err = strconv.ParseInt(string(number), 10, 64)
-		if err != nil || p.seq < 1 {
-			err = refuse("a record has no number")
+		if err != nil || p.seq < 1 || p.seq > maxSeq {
+			err = refuse("a record has no number that a journal reaches")
 		} else if json.Unmarshal(body, &p.entry) != nil {
 			err = refuse("a record is no entry of a journal")
 		} else {

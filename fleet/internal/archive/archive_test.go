@@ -2,6 +2,7 @@ package archive_test
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"testing"
 	"time"
@@ -117,6 +118,24 @@ func TestWhatIsNoRecordIsRefusedAndCounted(t *testing.T) {
 	refused, err := a.Refused(t.Context())
 	if err != nil || len(refused) != 4 {
 		t.Errorf("%+v, %v", refused, err)
+	}
+}
+
+// One machine cannot stop the archive of all: no number makes a table refuse.
+func TestNumbersThatNoJournalReachesAreRefused(t *testing.T) {
+	a := begun(t)
+	for _, seq := range []int{math.MaxInt64, math.MaxInt64 - 1, 1 << 53} {
+		for _, runs := range []string{"r", "again"} {
+			if added := add(t, a, records("m1", runs, 1, seq), records("m2", runs, 1, 1, 2)); added.Refused != 1 {
+				t.Errorf("%d: %+v", seq, added)
+			}
+		}
+	}
+	if added := add(t, a, records("m1", "r", 1, 1<<53-1)); added.New != 1 {
+		t.Errorf("%+v", added)
+	}
+	if diff := cmp.Diff([]string{"m1 1-9007199254740990"}, gaps(t, a)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 

@@ -130,8 +130,29 @@ func fetch(c jetstream.Consumer) (got []jetstream.Msg, err error) {
 }
 
 // keep archives messages and acknowledges them. A message whose acknowledgement is
-// lost comes again, and is a copy.
-func (a *Archive) keep(ctx context.Context, got []jetstream.Msg) (Added, error) {
+// lost comes again, and is a copy. Where all together fail, each is tried alone: one
+// that the tables refuse keeps no other out.
+func (a *Archive) keep(ctx context.Context, got []jetstream.Msg) (added Added, err error) {
+	if added, err = a.Add(ctx, messagesOf(got)); err == nil {
+		for _, m := range got {
+			err = errors.Join(err, m.Ack())
+		}
+		return added, err
+	}
+	if len(got) == 1 {
+		_ = got[0].NakWithDelay(time.Second) // or it comes after AckWait
+		return Added{}, err
+	}
+	err = nil
+	for i := range got {
+		one, failed := a.keep(ctx, got[i:i+1])
+		added.plus(one)
+		err = errors.Join(err, failed)
+	}
+	return added, err
+}
+
+func messagesOf(got []jetstream.Msg) []Message {
 	messages := make([]Message, 0, len(got))
 	for _, m := range got {
 		one := Message{Subject: m.Subject(), First: m.Headers().Get(ship.HeaderFirst), Body: m.Data(), Received: time.Now()}
@@ -140,17 +161,5 @@ func (a *Archive) keep(ctx context.Context, got []jetstream.Msg) (Added, error) 
 		}
 		messages = append(messages, one)
 	}
-	added, err := a.Add(ctx, messages)
-	if err != nil {
-		for _, m := range got {
-			_ = m.NakWithDelay(time.Second) // or it comes after AckWait
-		}
-		return Added{}, err
-	}
-	for _, m := range got {
-		if err := m.Ack(); err != nil {
-			return added, err
-		}
-	}
-	return added, nil
+	return messages
 }
