@@ -245,10 +245,13 @@ func (s Spool) Carried(id string) error {
 	return os.Rename(s.file(newFolder, id), s.file(sentFolder, id))
 }
 
-// Finish keeps the result of a job until it is taken. That of a job that this machine
-// does not wait for is dropped.
+// Finish keeps the first result of a job until it is taken. That of a job that this
+// machine does not wait for is dropped.
 func (s Spool) Finish(r *Result) error {
 	if !validID(r.Job) || s.known(r.Job) == nil {
+		return nil
+	}
+	if _, err := os.Lstat(s.file(doneFolder, r.Job)); err == nil {
 		return nil
 	}
 	return s.write(doneFolder, r.Job, r)

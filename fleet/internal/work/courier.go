@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"time"
@@ -55,7 +56,7 @@ func (c *Courier) Run(ctx context.Context, nc *nats.Conn) error {
 	var asked time.Time
 	for {
 		if nc.IsConnected() {
-			err := c.carry(ctx, js)
+			err := c.carry(ctx, nc, js)
 			if time.Since(asked) > askEvery {
 				asked = time.Now()
 				err = errors.Join(err, c.ask(ctx, nc))
@@ -75,13 +76,17 @@ func (c *Courier) Run(ctx context.Context, nc *nats.Conn) error {
 
 // carry sends what waits. A job that was sent and not noted is sent again: the stream
 // knows its ID.
-func (c *Courier) carry(ctx context.Context, js jetstream.JetStream) error {
+func (c *Courier) carry(ctx context.Context, nc *nats.Conn, js jetstream.JetStream) error {
 	waiting, bad := c.Spool.New()
 	for i := range waiting {
 		w := &waiting[i]
 		data, err := json.Marshal(w.Job)
 		if err != nil {
 			return err
+		}
+		if room := nc.MaxPayload() - headerBytes; int64(len(data)) > room {
+			bad = errors.Join(bad, c.Spool.Finish(failed(w.Job.ID, fmt.Sprintf("the event has %d bytes, and the hub takes %d", len(data), room))))
+			continue
 		}
 		within, cancel := context.WithTimeout(ctx, 5*time.Second)
 		_, err = js.Publish(within, subject(c.Connection.Name, &w.Job), data, jetstream.WithMsgID(key(c.Connection.Name, w.Job.ID)))
@@ -96,12 +101,20 @@ func (c *Courier) carry(ctx context.Context, js jetstream.JetStream) error {
 	return bad
 }
 
+// headerBytes is room for the headers and the subject of a message.
+const headerBytes = 1 << 10
+
+// failed is the result of a job that no worker got.
+func failed(id, why string) *jobs.Result {
+	return &jobs.Result{Job: id, Status: hook.StatusFailed, Failure: hook.FailureTransport, Reason: why}
+}
+
 // ask fetches results that were announced while nobody listened.
 func (c *Courier) ask(ctx context.Context, nc *nats.Conn) error {
 	sent, bad := c.Spool.Sent()
 	for _, w := range sent {
 		if time.Since(w.Local.Time) > patience {
-			bad = errors.Join(bad, c.Spool.Finish(&jobs.Result{Job: w.Job.ID, Status: hook.StatusFailed, Failure: hook.FailureTransport, Reason: "no result came within eight days"}))
+			bad = errors.Join(bad, c.Spool.Finish(failed(w.Job.ID, "no result came within eight days")))
 			continue
 		}
 		within, cancel := context.WithTimeout(ctx, 5*time.Second)

@@ -143,8 +143,9 @@ func (k *Keeper) buryOne(ctx context.Context, seq uint64, tries int) error {
 		if _, err := k.JS.Publish(ctx, "dead."+letter.Machine+"."+letter.Job.Queue, data, jetstream.WithMsgID("dead."+key(letter.Machine, letter.Job.ID))); err != nil {
 			return err
 		}
-		result, err := json.Marshal(jobs.Result{Job: letter.Job.ID, Try: tries, Status: hook.StatusFailed, Failure: hook.FailureTransport,
-			Reason: fmt.Sprintf("no worker of the queue %s survived it: it was tried %d times", parts[2], tries)})
+		dead := failed(letter.Job.ID, fmt.Sprintf("no worker of the queue %s survived it: it was tried %d times", parts[2], tries))
+		dead.Try = tries
+		result, err := json.Marshal(dead)
 		if err != nil {
 			return err
 		}
