@@ -25,7 +25,7 @@ command = "exit 2"
 +++
 `)
 	for _, id := range []string{"managed/guard", "dir/other", "in-process/mine"} {
-		if err := pause.Open(state).Set(pause.Pause{Hook: id}); err != nil {
+		if err := pause.Open(state).Set(t.Context(), pause.Pause{Hook: id}); err != nil {
 			t.Fatal(err)
 		}
 	}

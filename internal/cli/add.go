@@ -177,7 +177,7 @@ func (a *app) addFrom(ctx context.Context, spec source.Spec, dir string, f addFl
 		return nil, err
 	}
 	var made []string
-	err = source.Change(dir, a.stateDir(), func(p *source.Place) (err error) {
+	err = source.Change(ctx, dir, a.stateDir(), func(p *source.Place) (err error) {
 		made, err = p.Add(fetched)
 		return err
 	})

@@ -50,7 +50,7 @@ func (a *app) disable(cmd *cobra.Command, id string, length time.Duration, reaso
 	if length > 0 {
 		p.Until = time.Now().Add(length)
 	}
-	return p, pause.Open(a.stateDir()).Set(p)
+	return p, pause.Open(a.stateDir()).Set(cmd.Context(), p)
 }
 
 // disableable fails for a hook that is not there, or that nobody disables.
@@ -113,7 +113,7 @@ func (a *app) enableCommand() *cobra.Command {
 			if h, err := a.loaded(cmd, args[0]); err == nil { // else of wherever it was
 				source = h.Source.Path
 			}
-			was, err := pause.Open(a.stateDir()).Remove(args[0], source)
+			was, err := pause.Open(a.stateDir()).Remove(cmd.Context(), args[0], source)
 			if err != nil {
 				return err
 			}

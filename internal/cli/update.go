@@ -190,7 +190,7 @@ func (u *update) one(ctx context.Context, one *updated) error {
 			return err
 		}
 	}
-	err = source.Change(u.dir, u.app.stateDir(), func(p *source.Place) error { return p.Update(f, h, shown, u.force) })
+	err = source.Change(ctx, u.dir, u.app.stateDir(), func(p *source.Place) error { return p.Update(f, h, shown, u.force) })
 	if err != nil {
 		return editedRemedy(err)
 	}
@@ -228,7 +228,7 @@ func (a *app) removeCommand() *cobra.Command {
 		Example:           "  tenterhook remove guard\n  tenterhook remove guard --dir ./hooks --force",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAdded,
-		RunE:              func(_ *cobra.Command, args []string) error { return a.remove(args, force) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.remove(cmd.Context(), args, force) },
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "remove edited hooks and others too, with all files in their folders")
 	return cmd
@@ -240,13 +240,13 @@ type removal struct {
 	Stays []string `json:"stays"` // files in its folder that somebody else put there
 }
 
-func (a *app) remove(names []string, force bool) error {
+func (a *app) remove(ctx context.Context, names []string, force bool) error {
 	dir, _, err := a.added(nil)
 	if err != nil {
 		return err
 	}
 	var removed []removal
-	err = source.Change(dir, a.stateDir(), func(p *source.Place) error {
+	err = source.Change(ctx, dir, a.stateDir(), func(p *source.Place) error {
 		for _, name := range names { // all of them are known before any is removed
 			if _, ok := p.Lock[name]; !ok && !(force && p.Holds(name)) {
 				return notAdded(name, dir, p.Lock)

@@ -6,6 +6,7 @@ package pause
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/trust"
 )
+
+// lockTime bounds how long a change waits for another process.
+const lockTime = time.Minute
 
 // Pause is a hook that is switched off.
 type Pause struct {
@@ -175,18 +179,19 @@ func inForce(all map[key]Pause) []Pause {
 	return list
 }
 
-// Set switches a hook off, in place of an earlier pause of it.
-func (l *List) Set(p Pause) error {
+// Set switches a hook off, in place of an earlier pause of it. It waits for a change
+// that is under way, for a minute.
+func (l *List) Set(ctx context.Context, p Pause) error {
 	if p.Source != "" {
 		p.Source = canonical(p.Source)
 	}
-	return l.change(func(all map[key]Pause) { all[p.key()] = p })
+	return l.change(ctx, func(all map[key]Pause) { all[p.key()] = p })
 }
 
 // Remove switches a hook on that a file declares; source "" = each hook of that ID.
-// It reports whether one was off.
-func (l *List) Remove(id, source string) (was bool, err error) {
-	err = l.change(func(all map[key]Pause) {
+// It reports whether one was off, and waits as Set does.
+func (l *List) Remove(ctx context.Context, id, source string) (was bool, err error) {
+	err = l.change(ctx, func(all map[key]Pause) {
 		for k, p := range all {
 			if p.Hook == id && (source == "" || p.means(source)) {
 				was = was || p.inForce(time.Now())
@@ -198,13 +203,15 @@ func (l *List) Remove(id, source string) (was bool, err error) {
 }
 
 // change replaces the file, under a lock. Pauses that are over go.
-func (l *List) change(edit func(map[key]Pause)) (err error) {
+func (l *List) change(ctx context.Context, edit func(map[key]Pause)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}
 	lock := flock.New(l.path+".lock", flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return err
+	wait, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	if _, err := lock.TryLockContext(wait, 20*time.Millisecond); err != nil {
+		return fmt.Errorf("another 'tenterhook disable' or 'enable' holds %s: %w; wait until it ends", lock.Path(), err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	l.mu.Lock()

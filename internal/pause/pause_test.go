@@ -1,6 +1,7 @@
 package pause_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/tenterhook/tenterhook/internal/built"
 
@@ -17,7 +20,7 @@ import (
 func TestPauseEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pause.Open(t.TempDir())
-		if err := l.Set(pause.Pause{Hook: "user/guard", Since: time.Now(), Until: time.Now().Add(time.Hour), Reason: "migration"}); err != nil {
+		if err := l.Set(t.Context(), pause.Pause{Hook: "user/guard", Since: time.Now(), Until: time.Now().Add(time.Hour), Reason: "migration"}); err != nil {
 			t.Fatal(err)
 		}
 		if p, off := l.Of("user/guard", "/h/HOOK.md"); !off || p.Reason != "migration" {
@@ -45,7 +48,7 @@ func TestPauseOfAnotherProcessCounts(t *testing.T) {
 	if _, off := ours.Of("user/guard", "/h/HOOK.md"); off {
 		t.Fatal("off before anything was paused")
 	}
-	if err := theirs.Set(pause.Pause{Hook: "user/guard"}); err != nil {
+	if err := theirs.Set(t.Context(), pause.Pause{Hook: "user/guard"}); err != nil {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -56,10 +59,10 @@ func TestPauseOfAnotherProcessCounts(t *testing.T) {
 			t.Fatal("it is still on")
 		}
 	}
-	if was, err := theirs.Remove("user/guard", "/h/HOOK.md"); !was || err != nil {
+	if was, err := theirs.Remove(t.Context(), "user/guard", "/h/HOOK.md"); !was || err != nil {
 		t.Errorf("removed %v, %v", was, err)
 	}
-	if was, err := theirs.Remove("user/guard", "/h/HOOK.md"); was || err != nil {
+	if was, err := theirs.Remove(t.Context(), "user/guard", "/h/HOOK.md"); was || err != nil {
 		t.Errorf("removed twice: %v, %v", was, err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "disabled.json")); !errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +77,7 @@ func TestListThatCannotBeReliedOnPausesNothing(t *testing.T) {
 		"a folder in place": func(path string) error { _ = os.Remove(path); return os.Mkdir(path, 0o700) },
 	} {
 		dir := t.TempDir()
-		if err := pause.Open(dir).Set(pause.Pause{Hook: "user/guard"}); err != nil {
+		if err := pause.Open(dir).Set(t.Context(), pause.Pause{Hook: "user/guard"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := spoil(filepath.Join(dir, "disabled.json")); err != nil {
@@ -84,7 +87,7 @@ func TestListThatCannotBeReliedOnPausesNothing(t *testing.T) {
 		if _, off := l.Of("user/guard", "/h/HOOK.md"); off || l.Err() == nil {
 			t.Errorf("%s: off %v, %v", name, off, l.Err())
 		}
-		if err := l.Set(pause.Pause{Hook: "user/other"}); err == nil {
+		if err := l.Set(t.Context(), pause.Pause{Hook: "user/other"}); err == nil {
 			t.Errorf("%s: it was changed", name)
 		}
 	}
@@ -112,7 +115,7 @@ func TestPauseIsOfTheHookThatItsFileDeclares(t *testing.T) {
 		return off
 	}
 	for _, source := range []string{one, link} {
-		if err := l.Set(pause.Pause{Hook: "project/guard", Source: filepath.Join(source, "HOOK.md")}); err != nil {
+		if err := l.Set(t.Context(), pause.Pause{Hook: "project/guard", Source: filepath.Join(source, "HOOK.md")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,10 +125,10 @@ func TestPauseIsOfTheHookThatItsFileDeclares(t *testing.T) {
 	if !is(one) || !is(link) || is(two) {
 		t.Errorf("off: one %v, its link %v, two %v", is(one), is(link), is(two))
 	}
-	if was, err := l.Remove("project/guard", filepath.Join(two, "HOOK.md")); was || err != nil {
+	if was, err := l.Remove(t.Context(), "project/guard", filepath.Join(two, "HOOK.md")); was || err != nil {
 		t.Errorf("removed %v, %v", was, err)
 	}
-	if was, err := l.Remove("project/guard", filepath.Join(link, "HOOK.md")); !was || err != nil || is(one) {
+	if was, err := l.Remove(t.Context(), "project/guard", filepath.Join(link, "HOOK.md")); !was || err != nil || is(one) {
 		t.Errorf("removed %v, %v", was, err)
 	}
 }
@@ -148,11 +151,38 @@ func TestAClockThatWasSetBackEndsAPauseOfATime(t *testing.T) {
 		if tt.until != 0 {
 			p.Until = time.Now().Add(tt.until)
 		}
-		if err := l.Set(p); err != nil {
+		if err := l.Set(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		if _, got := l.Of("user/guard", ""); got != tt.want {
 			t.Errorf("%s: paused %v, want %v", name, got, tt.want)
 		}
+	}
+}
+
+func TestChangeThatWaitsEndsWithItsContext(t *testing.T) {
+	dir := t.TempDir()
+	l := pause.Open(dir)
+	if err := l.Set(t.Context(), pause.Pause{Hook: "user/guard"}); err != nil {
+		t.Fatal(err)
+	}
+	locks, err := filepath.Glob(filepath.Join(dir, "*.lock"))
+	if err != nil || len(locks) != 1 {
+		t.Fatal(locks, err)
+	}
+	other := flock.New(locks[0])
+	if err := other.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := l.Remove(ctx, "user/guard", ""); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want that the time is over", err)
+	}
+	if err := other.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if was, err := l.Remove(t.Context(), "user/guard", ""); !was || err != nil {
+		t.Errorf("got %v, %v", was, err)
 	}
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +12,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 )
+
+// lockTime bounds how long Change waits for another process.
+const lockTime = time.Minute
 
 // Place is a folder of hooks that is being changed: no other process changes one
 // meanwhile.
@@ -23,14 +28,17 @@ type Place struct {
 }
 
 // Change hands a folder of hooks to edit. stateDir is where the lock against other
-// processes lies.
-func Change(dir, stateDir string, edit func(*Place) error) (err error) {
+// processes lies. It waits for a change that is under way, for a minute.
+func Change(ctx context.Context, dir, stateDir string, edit func(*Place) error) (err error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return err
 	}
-	guard := flock.New(filepath.Join(stateDir, "sources.lock"), flock.SetPermissions(0o600))
-	if err := guard.Lock(); err != nil {
-		return err
+	path := filepath.Join(stateDir, "sources.lock")
+	guard := flock.New(path, flock.SetPermissions(0o600))
+	wait, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	if _, err := guard.TryLockContext(wait, 20*time.Millisecond); err != nil {
+		return fmt.Errorf("another 'tenterhook add', 'update' or 'remove' holds %s: %w; wait until it ends", path, err)
 	}
 	defer func() { err = errors.Join(err, guard.Unlock()) }()
 	lock, err := ReadLock(dir)

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/tenterhook/tenterhook/internal/source"
 )
@@ -308,5 +312,26 @@ func TestLockFileThatParseCannotHaveWrittenIsRefused(t *testing.T) {
 	}
 	if _, err := source.ReadLock(dir); err == nil || !strings.Contains(err.Error(), "use a newer tenterhook") {
 		t.Error(err)
+	}
+}
+
+func TestChangeThatWaitsEndsWithItsContext(t *testing.T) {
+	state := t.TempDir()
+	other := flock.New(filepath.Join(state, "sources.lock"))
+	if err := other.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	edits := 0
+	edit := func(*source.Place) error { edits++; return nil }
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := source.Change(ctx, t.TempDir(), state, edit); !errors.Is(err, context.DeadlineExceeded) || edits != 0 {
+		t.Errorf("got %v and %d edits, want that the time is over", err, edits)
+	}
+	if err := other.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := source.Change(t.Context(), t.TempDir(), state, edit); err != nil || edits != 1 {
+		t.Errorf("got %v and %d edits", err, edits)
 	}
 }
