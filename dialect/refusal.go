@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -72,12 +73,15 @@ var qualifiers = setOf("auto", "always", "dry", "last", "was", "previous", "prev
 // falseWords are texts that take a key back.
 var falseWords = setOf("no", "false", "none", "null", "0", "never", "nothing", "off", "na", "n a", "not", "nobody")
 
-func setOf(words ...string) map[string]bool {
-	set := make(map[string]bool, len(words))
-	for _, w := range words {
-		set[w] = true
-	}
-	return set
+// setOf is a set of words that is made at its first use.
+func setOf(words ...string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		set := make(map[string]bool, len(words))
+		for _, w := range words {
+			set[w] = true
+		}
+		return set
+	})
 }
 
 // saysNo reports whether a key that does not count, near to one that does,
@@ -99,7 +103,7 @@ func refuses(key string, value json.RawMessage, depth int) bool {
 	}
 	switch value[0] {
 	case '{', '[':
-		if factKeys[strings.Join(words, "_")] {
+		if factKeys()[strings.Join(words, "_")] {
 			return false
 		}
 		return isRefusal(words) && value[0] == '{' && len(value) > 2 || valueRefuses(value, depth+1)
@@ -127,7 +131,7 @@ func valueRefuses(value []byte, depth int) bool {
 		case '{', '[':
 			return valueRefuses(item, depth+1)
 		case '"':
-			return len(items) <= 2 && refusingWords[folded(stringOf(item))]
+			return len(items) <= 2 && refusingWords()[folded(stringOf(item))]
 		}
 		return false
 	})
@@ -139,23 +143,23 @@ func flagRefuses(words []string, value string) bool {
 	negated := len(words) > 1 && words[len(words)-2] == "not"
 	switch value {
 	case "false", "0":
-		return consentKeys[end] && !negated && !isQualified(words) || refusalKeys[end] && negated
+		return consentKeys()[end] && !negated && !isQualified(words) || refusalKeys()[end] && negated
 	case "true", "1":
 		if value == "1" && strings.HasSuffix(end, "ed") {
 			return false // it counts what was refused
 		}
-		return isRefusal(words) || consentKeys[end] && negated
+		return isRefusal(words) || consentKeys()[end] && negated
 	}
 	return value == "2" && (strings.HasSuffix(strings.Join(words, ""), "exitcode") || end == "exit" || end == "returncode")
 }
 
 // isRefusal reports whether a key refuses where it holds anything.
-func isRefusal(words []string) bool { return refusalKeys[last(words)] && !isQualified(words) }
+func isRefusal(words []string) bool { return refusalKeys()[last(words)] && !isQualified(words) }
 
 // isQualified reports whether a key is about something else than the action
 // that the hook was asked about: auto_approve, dry_run, code_block.
 func isQualified(words []string) bool {
-	return qualifiers[words[0]] || slices.Contains(words[:len(words)-1], "not")
+	return qualifiers()[words[0]] || slices.Contains(words[:len(words)-1], "not")
 }
 
 // textRefuses judges a text that stands under a key.
@@ -167,18 +171,18 @@ func textRefuses(words []string, text string, depth int) bool {
 	switch opening := opensRefusing(text); {
 	case said == "":
 		return false
-	case len(words) > 1 && reasonKeys[end] && isRefusal(words[:len(words)-1]): // blockReason
+	case len(words) > 1 && reasonKeys()[end] && isRefusal(words[:len(words)-1]): // blockReason
 		return words[len(words)-2] != "stop"
-	case containsAny(words, decidingKeys):
-		return refusingWords[said] || endedWords[said] || opening || beginsWith(said, openingWords)
-	case stateKeys[end]:
-		return refusingWords[said] || opening
-	case kindKeys[end]:
-		return openingWords[said] || opening
-	case consentKeys[end]:
-		return (falseWords[said] || refusingWords[said]) && !isQualified(words)
+	case containsAny(words, decidingKeys()):
+		return refusingWords()[said] || endedWords()[said] || opening || beginsWith(said, openingWords())
+	case stateKeys()[end]:
+		return refusingWords()[said] || opening
+	case kindKeys()[end]:
+		return openingWords()[said] || opening
+	case consentKeys()[end]:
+		return (falseWords()[said] || refusingWords()[said]) && !isQualified(words)
 	case isRefusal(words):
-		return !falseWords[said]
+		return !falseWords()[said]
 	}
 	return false
 }

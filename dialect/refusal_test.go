@@ -138,53 +138,53 @@ func TestEachWordAndKeyOfTheTablesRefuses(t *testing.T) {
 		failing(`{"outer":` + string(quoted) + `}`)
 		failing(string(quoted))
 	}
-	for word := range refusingWords {
+	for word := range refusingWords() {
 		failing(fmt.Sprintf(`{"verdict":%q}`, word))
 		failing(fmt.Sprintf(`{"status":%q}`, word))
 		failing("verdict: " + word)
 		failing("status: " + word)
 		failing(word)
 	}
-	for word := range endedWords {
+	for word := range endedWords() {
 		failing(fmt.Sprintf(`{"verdict":%q}`, word))
 		failing("verdict: " + word)
 	}
-	for word := range openingWords {
+	for word := range openingWords() {
 		failing(fmt.Sprintf(`{"note":{"message":"%s: rm"}}`, word))
 		failing(fmt.Sprintf(`{"verdict":"%s because"}`, word))
 		failing(word + ": rm")
 		failing("guard: " + strings.ToUpper(word) + " rm")
 	}
-	for key := range decidingKeys {
+	for key := range decidingKeys() {
 		member("my_"+key, `"deny"`)
 		failing("my_" + key + ": deny")
 	}
-	for key := range stateKeys {
+	for key := range stateKeys() {
 		member(key, `"deny"`)
 		failing(key + ": deny")
 	}
-	for key := range kindKeys {
+	for key := range kindKeys() {
 		member(key, `"denied"`)
 		failing(key + ": denied")
 	}
-	for key := range consentKeys {
+	for key := range consentKeys() {
 		if key == "continue" || key == "decision" {
 			member("my_"+key, "false")
 			continue
 		}
 		member(key, "false")
 		member("not_"+key, "true")
-		if !decidingKeys[key] {
+		if !decidingKeys()[key] {
 			failing(key + ": no")
 		}
 	}
-	for key := range refusalKeys {
+	for key := range refusalKeys() {
 		member(key, "true")
 		member(key, `"because"`)
 		member(key, `{"why":"because"}`)
 		member("not_"+key, "false")
 		failing(key + ": yes")
-		for why := range reasonKeys {
+		for why := range reasonKeys() {
 			if key != "stop" {
 				member(key+"_"+why, `"because"`)
 			}
@@ -201,37 +201,37 @@ func TestNothingBesideTheTablesRefuses(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, set := range []map[string]bool{decidingKeys, stateKeys, kindKeys} {
+	for _, set := range []map[string]bool{decidingKeys(), stateKeys(), kindKeys()} {
 		for _, key := range slices.Sorted(maps.Keys(set)) {
 			fine(fmt.Sprintf(`{"my_%s":"harmless"}`, key))
 			fine("my_" + key + ": harmless")
 		}
 	}
-	for _, word := range slices.Sorted(maps.Keys(refusingWords)) {
+	for _, word := range slices.Sorted(maps.Keys(refusingWords())) {
 		fine(fmt.Sprintf(`{"colour":%q}`, word))
 		fine("colour: " + word)
 	}
-	for key := range factKeys {
+	for key := range factKeys() {
 		if key != "updated_input" && key != "additional_context" && key != "updated_tool_output" && key != "updated_permissions" {
 			fine(fmt.Sprintf(`{%q:{"verdict":"deny","allow":false}}`, key))
 		}
 	}
-	for _, word := range slices.Sorted(maps.Keys(qualifiers)) {
+	for _, word := range slices.Sorted(maps.Keys(qualifiers())) {
 		fine(fmt.Sprintf(`{"%s_blocked":true,"%s_allowed":false}`, word, word))
 	}
-	for word := range falseWords {
+	for word := range falseWords() {
 		fine(fmt.Sprintf(`{"blocked":%q}`, word))
 	}
-	for word := range countWords {
+	for word := range countWords() {
 		fine("blocked: " + word)
 		fine("BLOCKED " + word)
 	}
-	for key := range consentKeys {
+	for key := range consentKeys() {
 		if key != "continue" && key != "decision" {
 			fine(fmt.Sprintf(`{%q:true}`, key))
 		}
 	}
-	for key := range refusalKeys {
+	for key := range refusalKeys() {
 		fine(fmt.Sprintf(`{%q:false}`, key))
 	}
 }

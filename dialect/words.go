@@ -21,7 +21,7 @@ func wordsOf(key string) []string {
 	var words []string
 	start, lower := 0, false
 	cut := func(end int) {
-		if word := strings.ToLower(key[start:end]); word != "" && !fillers[word] {
+		if word := strings.ToLower(key[start:end]); word != "" && !fillers()[word] {
 			words = append(words, word)
 		}
 	}
@@ -104,7 +104,7 @@ func opensRefusing(text string) bool {
 func verdictWord(text string, prefixed bool) bool {
 	word, rest := nextWord(text)
 	for range 4 {
-		if !callWords[strings.ToLower(word)] {
+		if !callWords()[strings.ToLower(word)] {
 			break
 		}
 		if t := strings.TrimLeft(rest, "*_`\"')]} "); t == "" || t[0] == ':' || t[0] == '=' {
@@ -112,13 +112,13 @@ func verdictWord(text string, prefixed bool) bool {
 		}
 		word, rest = nextWord(rest)
 	}
-	if !openingWords[strings.ToLower(word)] {
+	if !openingWords()[strings.ToLower(word)] {
 		return false
 	}
 	next, after := nextWord(rest)
 	next = strings.ToLower(next)
 	more, _ := nextWord(after)
-	if countWords[next] || falseWords[next] && more == "" || next != "" && next[0] >= '0' && next[0] <= '9' {
+	if countWords()[next] || falseWords()[next] && more == "" || next != "" && next[0] >= '0' && next[0] <= '9' {
 		return false
 	}
 	capitals := word == strings.ToUpper(word)
@@ -126,7 +126,7 @@ func verdictWord(text string, prefixed bool) bool {
 		return capitals
 	}
 	rest = strings.TrimSpace(strings.TrimLeft(rest, "*_`\"')]}"))
-	return next == "" || becauseWords[next] || strings.ContainsRune(":!-—–", firstRune(rest))
+	return next == "" || becauseWords()[next] || strings.ContainsRune(":!-—–", firstRune(rest))
 }
 
 func firstRune(s string) rune {
@@ -137,10 +137,10 @@ func firstRune(s string) rune {
 // textSaysNo judges a text that is no JSON: a word that refuses and nothing
 // else, a verdict at its beginning, or a line "decision: block".
 func textSaysNo(text []byte) bool {
-	if len(text) <= 64 && (refusingWords[folded(string(text))] || refusingFlags[folded(string(text))]) {
+	if len(text) <= 64 && (refusingWords()[folded(string(text))] || refusingFlags()[folded(string(text))]) {
 		return true
 	}
-	return opensRefusing(firstLine(text)) || openingWords[folded(lastLine(text))] || pairSaysNo(text)
+	return opensRefusing(firstLine(text)) || openingWords()[folded(lastLine(text))] || pairSaysNo(text)
 }
 
 // refusingFlags are texts that refuse where they are all that is said.
@@ -192,13 +192,13 @@ func pairRefuses(words []string, value string) bool {
 		return false
 	}
 	switch said := folded(value); {
-	case containsAny(words, decidingKeys):
-		return refusingWords[said] || endedWords[said] || opensRefusing(value)
-	case stateKeys[last(words)]:
-		return refusingWords[said] || opensRefusing(value)
-	case kindKeys[last(words)]:
-		return openingWords[said] || opensRefusing(value)
-	case consentKeys[last(words)]:
+	case containsAny(words, decidingKeys()):
+		return refusingWords()[said] || endedWords()[said] || opensRefusing(value)
+	case stateKeys()[last(words)]:
+		return refusingWords()[said] || opensRefusing(value)
+	case kindKeys()[last(words)]:
+		return openingWords()[said] || opensRefusing(value)
+	case consentKeys()[last(words)]:
 		return (said == "false" || said == "no") && !isQualified(words)
 	case isRefusal(words):
 		return said == "true" || said == "yes"

@@ -53,7 +53,7 @@ func (r *lineReader) starts(words []string, at int, in stream) {
 	if r.special(name, words, at, in) {
 		return
 	}
-	carrier, carries := carriers[name]
+	carrier, carries := carriers()[name]
 	switch {
 	case carries:
 		r.carry(carrier, args, in, runBy(name))

@@ -125,7 +125,7 @@ var looked = wordSet(`rm find chmod chown chgrp chattr setfacl mv cp tee shred t
 
 func judges(name string) bool {
 	name = kindOf(name)
-	return looked.has(name) || !isPlain(name) || erasers.has(name) || databases.has(name) || losing[name] != nil || isLanguage(name) || strings.HasPrefix(name, "mkfs")
+	return looked.has(name) || !isPlain(name) || erasers.has(name) || databases.has(name) || losing()[name] != nil || isLanguage(name) || strings.HasPrefix(name, "mkfs")
 }
 
 // command judges one command.

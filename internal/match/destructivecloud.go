@@ -3,6 +3,7 @@ package match
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // protectedBranches are those that everybody works from.
@@ -133,36 +134,38 @@ func (d *destruction) database(args []string) {
 
 // losing are subcommands of tools that delete what is not in a repository: each
 // entry is words that must all be there, in that order.
-var losing = map[string][]string{
-	"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm -f -a", "rmi -f -a", "rm -a -f", "rmi -a -f", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
-	"kubectl":        {"delete", "drain", "replace --force", "scale --replicas=0"},
-	"helm":           {"uninstall", "delete"},
-	"terraform":      {"destroy", "destroy-all", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve", "taint", "force-unlock"},
-	"docker-compose": {"down -v", "down --volumes"}, "brew": {"uninstall --ignore-dependencies", "uninstall --force"}, "serverless": {"remove"}, "vercel": {"rm", "remove"},
-	"railway": {"down"}, "s3cmd": {"del", "rm", "rb"}, "s5cmd": {"rm", "rb"}, "mc": {"rm", "rb"}, "bq": {"rm"},
-	"curl": {"-X DELETE", "--request DELETE", "-XDELETE", "--request=DELETE"}, "http": {"DELETE"}, "https": {"DELETE"}, "xh": {"DELETE"},
-	"ip": {"link set down", "link delete", "link del", "route flush", "addr flush", "route del default"}, "ifconfig": {"down"}, "rmmod": {"-f"},
-	"pulumi": {"destroy", "stack rm"},
-	"aws": {"s3 rm", "s3 rb", "s3api delete-bucket", "s3api delete-objects", "ec2 terminate-instances", "rds delete-db-instance", "rds delete-db-cluster",
-		"dynamodb delete-table", "cloudformation delete-stack", "iam delete-user", "eks delete-cluster", "kms schedule-key-deletion", "lambda delete-function", "s3 sync --delete", "route53 delete-hosted-zone"},
-	"gcloud": {"delete", "storage rm"}, "gsutil": {"rm", "rb"}, "az": {"delete", "purge"}, "heroku": {"apps:destroy", "destroy", "pg:reset"}, "flyctl": {"destroy"},
-	"doctl": {"delete"}, "eksctl": {"delete"}, "kind": {"delete cluster"}, "minikube": {"delete"}, "vagrant": {"destroy"}, "vault": {"delete", "kv destroy", "secrets disable"},
-	"gh": {"repo delete", "release delete", "secret delete", "api -X DELETE", "api --method DELETE", "api --method=DELETE"}, "glab": {"repo delete"},
-	"ctr": {"images rm", "containers rm"}, "crictl": {"rm", "rmp", "rmi"}, "buildah": {"rm -a", "rmi -a"}, "flux": {"uninstall"}, "istioctl": {"uninstall"},
-	"nomad": {"stop -purge", "system gc"}, "sequelize": {"db:drop"}, "typeorm": {"schema:drop"}, "knex": {"migrate:rollback --all"}, "alembic": {"downgrade base"}, "flyway": {"clean"}, "liquibase": {"drop-all", "dropAll"},
-	"python": {"manage.py flush", "manage.py reset_db"}, "manage.py": {"flush", "reset_db"}, "gem": {"yank"}, "snap": {"remove --purge"}, "flatpak": {"uninstall --all"},
-	"nix-collect-garbage": {"-d", "--delete-old"}, "conda": {"remove --all", "env remove"}, "lxc-destroy": {""}, "kubeadm": {"reset"}, "k3s-uninstall.sh": {""}, "wsl": {"--unregister"},
-	"remove-item": {"-Recurse"}, "kexec": {"-e"}, "mount": {"-o remount,ro /"}, "firewall-cmd": {"--panic-on"}, "nmcli": {"networking off"}, "route": {"del default"}, "gpasswd": {"-d"}, "atrm": {""},
-	"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r", "-", "/dev/null"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
-	"systemctl": {"poweroff", "reboot", "halt", "isolate", "mask", "disable", "kexec", "stop sshd", "stop ssh", "stop NetworkManager", "stop networking"}, "iptables": {"-F", "--flush", "-X", "-P DROP"}, "nft": {"flush ruleset"}, "ufw": {"disable", "reset"},
-	"passwd": {"-d", "--delete", "-l", "--lock"}, "usermod": {"-L", "--lock"}, "rpm": {"-e", "--erase"}, "apk": {"del"}, "zypper": {"remove", "rm"}, "emerge": {"-C", "--unmerge"},
-	"dropdb": {""}, "dropuser": {""}, "mysqladmin": {"drop"}, "rabbitmqctl": {"reset", "force_reset", "delete_queue", "delete_vhost"}, "etcdctl": {"del"},
-	"apt": {"purge", "autoremove", "remove --purge"}, "apt-get": {"purge", "autoremove", "remove --purge"}, "dpkg": {"--purge", "-P", "-r --force", "--remove --force"}, "pacman": {"-Rns", "-Rdd", "-Rscn", "-Rcs", "-Rsc"}, "yum": {"remove"}, "dnf": {"remove"},
-	"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "launchctl": {"unload", "bootout"},
-	"tmutil": {"delete"}, "csrutil": {"disable"}, "nixos-rebuild": {""}, "init": {"0", "1", "6"}, "sysctl": {"-w"}, "swapoff": {"-a", "--all"}, "umount": {"-a", "-l"},
-	"rails": {"db:drop", "db:reset"}, "rake": {"db:drop", "db:reset"}, "artisan": {"migrate:fresh", "db:wipe"}, "prisma": {"migrate reset", "db push --force-reset"},
-	"mix": {"ecto.drop", "ecto.reset"}, "wrangler": {"delete"}, "firebase": {"firestore:delete", "projects:delete"}, "velero": {"delete"}, "supabase": {"db reset"},
-}
+var losing = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm -f -a", "rmi -f -a", "rm -a -f", "rmi -a -f", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
+		"kubectl":        {"delete", "drain", "replace --force", "scale --replicas=0"},
+		"helm":           {"uninstall", "delete"},
+		"terraform":      {"destroy", "destroy-all", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve", "taint", "force-unlock"},
+		"docker-compose": {"down -v", "down --volumes"}, "brew": {"uninstall --ignore-dependencies", "uninstall --force"}, "serverless": {"remove"}, "vercel": {"rm", "remove"},
+		"railway": {"down"}, "s3cmd": {"del", "rm", "rb"}, "s5cmd": {"rm", "rb"}, "mc": {"rm", "rb"}, "bq": {"rm"},
+		"curl": {"-X DELETE", "--request DELETE", "-XDELETE", "--request=DELETE"}, "http": {"DELETE"}, "https": {"DELETE"}, "xh": {"DELETE"},
+		"ip": {"link set down", "link delete", "link del", "route flush", "addr flush", "route del default"}, "ifconfig": {"down"}, "rmmod": {"-f"},
+		"pulumi": {"destroy", "stack rm"},
+		"aws": {"s3 rm", "s3 rb", "s3api delete-bucket", "s3api delete-objects", "ec2 terminate-instances", "rds delete-db-instance", "rds delete-db-cluster",
+			"dynamodb delete-table", "cloudformation delete-stack", "iam delete-user", "eks delete-cluster", "kms schedule-key-deletion", "lambda delete-function", "s3 sync --delete", "route53 delete-hosted-zone"},
+		"gcloud": {"delete", "storage rm"}, "gsutil": {"rm", "rb"}, "az": {"delete", "purge"}, "heroku": {"apps:destroy", "destroy", "pg:reset"}, "flyctl": {"destroy"},
+		"doctl": {"delete"}, "eksctl": {"delete"}, "kind": {"delete cluster"}, "minikube": {"delete"}, "vagrant": {"destroy"}, "vault": {"delete", "kv destroy", "secrets disable"},
+		"gh": {"repo delete", "release delete", "secret delete", "api -X DELETE", "api --method DELETE", "api --method=DELETE"}, "glab": {"repo delete"},
+		"ctr": {"images rm", "containers rm"}, "crictl": {"rm", "rmp", "rmi"}, "buildah": {"rm -a", "rmi -a"}, "flux": {"uninstall"}, "istioctl": {"uninstall"},
+		"nomad": {"stop -purge", "system gc"}, "sequelize": {"db:drop"}, "typeorm": {"schema:drop"}, "knex": {"migrate:rollback --all"}, "alembic": {"downgrade base"}, "flyway": {"clean"}, "liquibase": {"drop-all", "dropAll"},
+		"python": {"manage.py flush", "manage.py reset_db"}, "manage.py": {"flush", "reset_db"}, "gem": {"yank"}, "snap": {"remove --purge"}, "flatpak": {"uninstall --all"},
+		"nix-collect-garbage": {"-d", "--delete-old"}, "conda": {"remove --all", "env remove"}, "lxc-destroy": {""}, "kubeadm": {"reset"}, "k3s-uninstall.sh": {""}, "wsl": {"--unregister"},
+		"remove-item": {"-Recurse"}, "kexec": {"-e"}, "mount": {"-o remount,ro /"}, "firewall-cmd": {"--panic-on"}, "nmcli": {"networking off"}, "route": {"del default"}, "gpasswd": {"-d"}, "atrm": {""},
+		"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r", "-", "/dev/null"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
+		"systemctl": {"poweroff", "reboot", "halt", "isolate", "mask", "disable", "kexec", "stop sshd", "stop ssh", "stop NetworkManager", "stop networking"}, "iptables": {"-F", "--flush", "-X", "-P DROP"}, "nft": {"flush ruleset"}, "ufw": {"disable", "reset"},
+		"passwd": {"-d", "--delete", "-l", "--lock"}, "usermod": {"-L", "--lock"}, "rpm": {"-e", "--erase"}, "apk": {"del"}, "zypper": {"remove", "rm"}, "emerge": {"-C", "--unmerge"},
+		"dropdb": {""}, "dropuser": {""}, "mysqladmin": {"drop"}, "rabbitmqctl": {"reset", "force_reset", "delete_queue", "delete_vhost"}, "etcdctl": {"del"},
+		"apt": {"purge", "autoremove", "remove --purge"}, "apt-get": {"purge", "autoremove", "remove --purge"}, "dpkg": {"--purge", "-P", "-r --force", "--remove --force"}, "pacman": {"-Rns", "-Rdd", "-Rscn", "-Rcs", "-Rsc"}, "yum": {"remove"}, "dnf": {"remove"},
+		"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "launchctl": {"unload", "bootout"},
+		"tmutil": {"delete"}, "csrutil": {"disable"}, "nixos-rebuild": {""}, "init": {"0", "1", "6"}, "sysctl": {"-w"}, "swapoff": {"-a", "--all"}, "umount": {"-a", "-l"},
+		"rails": {"db:drop", "db:reset"}, "rake": {"db:drop", "db:reset"}, "artisan": {"migrate:fresh", "db:wipe"}, "prisma": {"migrate reset", "db push --force-reset"},
+		"mix": {"ecto.drop", "ecto.reset"}, "wrangler": {"delete"}, "firebase": {"firestore:delete", "projects:delete"}, "velero": {"delete"}, "supabase": {"db reset"},
+	}
+})
 
 // cloud judges tools that manage what lies elsewhere.
 func (d *destruction) cloud(name string, args []string) {
@@ -172,7 +175,7 @@ func (d *destruction) cloud(name string, args []string) {
 	if isLanguage(name) {
 		name = strings.TrimRight(name, "0123456789.")
 	}
-	loses := slices.ContainsFunc(losing[name], func(form string) bool { return hasForm(args, form) }) || d.loses(name, args)
+	loses := slices.ContainsFunc(losing()[name], func(form string) bool { return hasForm(args, form) }) || d.loses(name, args)
 	if loses && !slices.ContainsFunc(args, onlyShows) {
 		d.verdict(doubtful, "deletes what is nowhere else")
 	}

@@ -3,36 +3,41 @@ package match
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // implied are files that a program shows a part of although the line does not name
 // them: by program, forms as in losing, and the file.
-var implied = map[string][]struct{ form, file string }{
-	"gpg":  {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
-	"gpg2": {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
-	"aws": {{"configure get", "~/.aws/credentials"}, {"secretsmanager get-secret-value", "~/.aws/credentials"}, {"--with-decryption", "~/.aws/credentials"},
-		{"configure export-credentials", "~/.aws/credentials"}},
-	"gh":      {{"auth token", "~/.config/gh/hosts.yml"}, {"auth status --show-token", "~/.config/gh/hosts.yml"}, {"auth status -t", "~/.config/gh/hosts.yml"}},
-	"gcloud":  {{"secrets access", "~/.config/gcloud/credentials.db"}, {"print-access-token", "~/.config/gcloud/credentials.db"}, {"print-identity-token", "~/.config/gcloud/credentials.db"}},
-	"az":      {{"keyvault show", "~/.azure/msal_token_cache.json"}, {"get-access-token", "~/.azure/msal_token_cache.json"}},
-	"kubectl": {{"get secret -o", "~/.kube/config"}, {"get secrets -o", "~/.kube/config"}, {"config view --raw", "~/.kube/config"}},
-	"git":     {{"credential fill", "~/.git-credentials"}},
-	"getent":  {{"shadow", "/etc/shadow"}, {"gshadow", "/etc/gshadow"}},
-	"heroku":  {{"config", "~/.netrc"}},
-	"npm":     {{"token", "~/.npmrc"}},
-	"op":      {{"get", "~/.config/op/config"}, {"read", "~/.config/op/config"}},
-	"bw":      {{"get", "~/.config/op/config"}, {"export", "~/.config/op/config"}},
-	"vault":   {{"get", "~/.vault-token"}, {"read", "~/.vault-token"}},
-	"vercel":  {{"env pull", ".env"}},
-	"pass":    {{"show", "~/.password-store/x"}},
-	"security": {{"find-generic-password", "~/Library/Keychains/x"}, {"find-internet-password", "~/Library/Keychains/x"},
-		{"dump-keychain", "~/Library/Keychains/x"}, {"export", "~/Library/Keychains/x"}},
-	"secret-tool": {{"lookup", "~/.local/share/keyrings/x"}, {"search", "~/.local/share/keyrings/x"}},
-}
+var implied = sync.OnceValue(func() map[string][]impliedFile {
+	return map[string][]impliedFile{
+		"gpg":  {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
+		"gpg2": {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
+		"aws": {{"configure get", "~/.aws/credentials"}, {"secretsmanager get-secret-value", "~/.aws/credentials"}, {"--with-decryption", "~/.aws/credentials"},
+			{"configure export-credentials", "~/.aws/credentials"}},
+		"gh":      {{"auth token", "~/.config/gh/hosts.yml"}, {"auth status --show-token", "~/.config/gh/hosts.yml"}, {"auth status -t", "~/.config/gh/hosts.yml"}},
+		"gcloud":  {{"secrets access", "~/.config/gcloud/credentials.db"}, {"print-access-token", "~/.config/gcloud/credentials.db"}, {"print-identity-token", "~/.config/gcloud/credentials.db"}},
+		"az":      {{"keyvault show", "~/.azure/msal_token_cache.json"}, {"get-access-token", "~/.azure/msal_token_cache.json"}},
+		"kubectl": {{"get secret -o", "~/.kube/config"}, {"get secrets -o", "~/.kube/config"}, {"config view --raw", "~/.kube/config"}},
+		"git":     {{"credential fill", "~/.git-credentials"}},
+		"getent":  {{"shadow", "/etc/shadow"}, {"gshadow", "/etc/gshadow"}},
+		"heroku":  {{"config", "~/.netrc"}},
+		"npm":     {{"token", "~/.npmrc"}},
+		"op":      {{"get", "~/.config/op/config"}, {"read", "~/.config/op/config"}},
+		"bw":      {{"get", "~/.config/op/config"}, {"export", "~/.config/op/config"}},
+		"vault":   {{"get", "~/.vault-token"}, {"read", "~/.vault-token"}},
+		"vercel":  {{"env pull", ".env"}},
+		"pass":    {{"show", "~/.password-store/x"}},
+		"security": {{"find-generic-password", "~/Library/Keychains/x"}, {"find-internet-password", "~/Library/Keychains/x"},
+			{"dump-keychain", "~/Library/Keychains/x"}, {"export", "~/Library/Keychains/x"}},
+		"secret-tool": {{"lookup", "~/.local/share/keyrings/x"}, {"search", "~/.local/share/keyrings/x"}},
+	}
+})
+
+type impliedFile struct{ form, file string }
 
 // impliedFiles returns the files that a command shows a part of without a name.
 func impliedFiles(name string, args []string) (files []string) {
-	for _, one := range implied[name] {
+	for _, one := range implied()[name] {
 		if hasForm(args, one.form) {
 			files = append(files, one.file)
 		}

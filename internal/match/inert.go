@@ -65,7 +65,7 @@ func (w *wordList) all() map[string]bool {
 
 // isKnown reports whether it is known what a program runs, if anything.
 func isKnown(name string) bool {
-	_, carries := carriers[name]
+	_, carries := carriers()[name]
 	return carries || inert.has(name) || builders.has(name) || isShell(name) || name == "git" || name == "find" || name == "xargs"
 }
 

@@ -3,6 +3,7 @@ package match
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // aliasOf returns the other name of a tool that was renamed, or "". The client
@@ -19,11 +20,13 @@ func aliasOf(name string) string {
 }
 
 // synonyms are programs that take the same words as another.
-var synonyms = map[string]string{
-	"bfs": "find", "srm": "rm", "wipe": "rm", "bsdtar": "tar", "fdfind": "fd", "batcat": "bat", "nodejs": "node", "pip3": "pip", "proxychains4": "proxychains",
-	"podman": "docker", "nerdctl": "docker", "finch": "docker", "k": "kubectl", "oc": "kubectl", "kubecolor": "kubectl",
-	"tofu": "terraform", "terragrunt": "terraform", "fly": "flyctl", "sls": "serverless", "hub": "git", "gradlew": "gradle", "mvnw": "mvn", "mongo": "mongosh", "ip6tables": "iptables", "opentofu": "terraform",
-}
+var synonyms = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"bfs": "find", "srm": "rm", "wipe": "rm", "bsdtar": "tar", "fdfind": "fd", "batcat": "bat", "nodejs": "node", "pip3": "pip", "proxychains4": "proxychains",
+		"podman": "docker", "nerdctl": "docker", "finch": "docker", "k": "kubectl", "oc": "kubectl", "kubecolor": "kubectl",
+		"tofu": "terraform", "terragrunt": "terraform", "fly": "flyctl", "sls": "serverless", "hub": "git", "gradlew": "gradle", "mvnw": "mvn", "mongo": "mongosh", "ip6tables": "iptables", "opentofu": "terraform",
+	}
+})
 
 // gnu are tools that some systems have with a g before the name.
 var gnu = wordSet(`awk base64 cat chgrp chmod chown cp cut dd find grep head install ln ls mv readlink realpath rm rmdir sed shred sort split
@@ -31,7 +34,7 @@ var gnu = wordSet(`awk base64 cat chgrp chmod chown cp cut dd find grep head ins
 
 // kindOf returns the name that the tables have a program under.
 func kindOf(name string) string {
-	if kind, ok := synonyms[name]; ok {
+	if kind, ok := synonyms()[name]; ok {
 		return kind
 	}
 	if plain, ok := strings.CutPrefix(name, "g"); ok && gnu.has(plain) {

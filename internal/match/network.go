@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Network reports whether the call starts a command that speaks to the
@@ -91,7 +92,7 @@ func (s *started) network(l *line, wild map[string]bool) Certainty {
 		if len(args) == 1 && (args[0] == "--version" || args[0] == "--help" || args[0] == "-V" || args[0] == "version") {
 			return No
 		}
-		if slices.Contains(staysFor[name], firstWord(args)) {
+		if slices.Contains(staysFor()[name], firstWord(args)) {
 			return No
 		}
 		return Sure
@@ -104,7 +105,7 @@ func (s *started) network(l *line, wild map[string]bool) Certainty {
 		}
 		return Suspected
 	}
-	if subs, ok := speaksFor[name]; ok {
+	if subs, ok := speaksFor()[name]; ok {
 		if certainty := s.subcommandNetwork(name, subs); certainty > No || name != "deno" && name != "bun" {
 			return certainty
 		}
@@ -148,11 +149,13 @@ func isRemoteRepository(w string) bool {
 }
 
 // staysFor are subcommands for which a program of speaks stays here.
-var staysFor = map[string][]string{
-	"kubectl": {"config", "kustomize", "completion", "help"}, "helm": {"template", "lint", "create", "package", "help", "env"},
-	"aws": {"configure", "help"}, "gcloud": {"config", "info", "help"}, "az": {"config", "help"}, "gh": {"config", "help", "alias", "completion"},
-	"net": {"user", "start", "stop", "localgroup"},
-}
+var staysFor = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"kubectl": {"config", "kustomize", "completion", "help"}, "helm": {"template", "lint", "create", "package", "help", "env"},
+		"aws": {"configure", "help"}, "gcloud": {"config", "info", "help"}, "az": {"config", "help"}, "gh": {"config", "help", "alias", "completion"},
+		"net": {"user", "start", "stop", "localgroup"},
+	}
+})
 
 // firstWord returns the first word that is no option.
 func firstWord(args []string) string {
@@ -300,7 +303,7 @@ func codeNetwork(name string, args []string, stdin string) Certainty {
 			case "http.server", "SimpleHTTPServer", "smtpd", "xmlrpc.server", "urllib.request", "webbrowser", "ensurepip":
 				return Sure
 			case "pip", "pipx", "uv":
-				if len(args) > i+2 && speaksFor["pip"].has(args[i+2]) {
+				if len(args) > i+2 && speaksFor()["pip"].has(args[i+2]) {
 					return Sure
 				}
 			}

@@ -1,5 +1,7 @@
 package match
 
+import "sync"
+
 var (
 	// speaks are programs that speak to the network whatever they are told.
 	speaks = wordSet(`ansible ansible-playbook aria2c aws axel az chromium cloudflared curl curlie dhclient dig doggo drill duplicity elinks
@@ -27,28 +29,30 @@ var (
 		require reinstall prepare autoupdate install-hooks dependency:resolve deps deps.update hex.outdated setup use selfupdate --update --install-extension --refresh-dependencies deps.get get-deps hex.info
 		bootstrap run-remote pub browsers --tunnel refresh self-update index-update preview`)
 	// speaksFor are programs that speak to the network for some subcommands.
-	speaksFor = map[string]*wordList{
-		"apk": wordSet("add update upgrade fetch"), "apt": installs, "apt-get": installs, "aptitude": installs,
-		"brew": wordSet("install upgrade update fetch tap reinstall search bundle outdated"), "bun": wordSet("install i add update x create publish upgrade"),
-		"bundle": wordSet("install update add"), "bzr": wordSet("push pull branch checkout"),
-		"cargo": wordSet("add install update fetch publish search login yank vendor generate-lockfile owner binstall"),
-		"choco": wordSet("install upgrade"), "composer": wordSet("install update require create-project global"),
-		"dnf": installs, "docker": wordSet("pull push login build buildx run search compose create manifest"), "dotnet": wordSet("restore add publish nuget tool"),
-		"flatpak": wordSet("install update"), "gem": wordSet("install update push fetch"),
-		"git": wordSet("clone fetch pull push ls-remote submodule send-email request-pull fetch-pack send-pack http-fetch http-push daemon svn p4 lfs sync"),
-		"go":  wordSet("get install"), "hg": wordSet("clone pull push incoming outgoing"), "mc": wordSet("cp mirror mv cat ls mb rm"), "ollama": wordSet("pull push run serve cp create"), "buildah": wordSet("pull push from bud login"), "packer": wordSet("init build"),
-		"nix-channel": wordSet("--update --add"), "mvn": wordSet("-U deploy install dependency:resolve dependency:get dependency:go-offline"),
-		"npm":   wordSet("install i in ci add update up upgrade publish audit login adduser view info show search outdated exec x create init unpublish dist-tag access ping whoami owner deprecate token org team isntall install-test it rebuild pack-remote"),
-		"nuget": wordSet("install restore push"), "openssl": wordSet("s_client s_time ocsp s_server"), "pacman": wordSet("-S -Sy -Syu -Syyu -U"),
-		"pip": wordSet("install download search wheel index"), "pipx": wordSet("install run upgrade inject upgrade-all"),
-		"pnpm":   wordSet("install i add update up publish dlx audit create fetch outdated"),
-		"poetry": wordSet("install add update publish lock self"), "rustup": wordSet("update install toolchain target component self default"),
-		"skopeo": wordSet("copy inspect sync"), "terraform": wordSet("init apply plan destroy login get import refresh providers"), "uv": wordSet("add sync pip tool lock publish run python self"),
-		"vagrant": wordSet("up box init"), "yarn": wordSet("install add up upgrade publish dlx npm create audit global outdated"), "yum": installs, "zypper": installs,
-		"resolvectl": wordSet("query service openpgp tlsa"), "getent": wordSet("hosts ahosts ahostsv4 ahostsv6"), "gpg": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --locate-keys --locate-external-keys --fetch-keys"), "gpg2": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --fetch-keys"),
-		"adb": wordSet("connect"), "doctl": wordSet("account compute auth apps databases kubernetes registry projects"),
-		"docker-compose": wordSet("pull push build up"), "nix": wordSet("build run shell develop flake profile"), "deno": wordSet("add install cache upgrade publish"),
-	}
+	speaksFor = sync.OnceValue(func() map[string]*wordList {
+		return map[string]*wordList{
+			"apk": wordSet("add update upgrade fetch"), "apt": installs, "apt-get": installs, "aptitude": installs,
+			"brew": wordSet("install upgrade update fetch tap reinstall search bundle outdated"), "bun": wordSet("install i add update x create publish upgrade"),
+			"bundle": wordSet("install update add"), "bzr": wordSet("push pull branch checkout"),
+			"cargo": wordSet("add install update fetch publish search login yank vendor generate-lockfile owner binstall"),
+			"choco": wordSet("install upgrade"), "composer": wordSet("install update require create-project global"),
+			"dnf": installs, "docker": wordSet("pull push login build buildx run search compose create manifest"), "dotnet": wordSet("restore add publish nuget tool"),
+			"flatpak": wordSet("install update"), "gem": wordSet("install update push fetch"),
+			"git": wordSet("clone fetch pull push ls-remote submodule send-email request-pull fetch-pack send-pack http-fetch http-push daemon svn p4 lfs sync"),
+			"go":  wordSet("get install"), "hg": wordSet("clone pull push incoming outgoing"), "mc": wordSet("cp mirror mv cat ls mb rm"), "ollama": wordSet("pull push run serve cp create"), "buildah": wordSet("pull push from bud login"), "packer": wordSet("init build"),
+			"nix-channel": wordSet("--update --add"), "mvn": wordSet("-U deploy install dependency:resolve dependency:get dependency:go-offline"),
+			"npm":   wordSet("install i in ci add update up upgrade publish audit login adduser view info show search outdated exec x create init unpublish dist-tag access ping whoami owner deprecate token org team isntall install-test it rebuild pack-remote"),
+			"nuget": wordSet("install restore push"), "openssl": wordSet("s_client s_time ocsp s_server"), "pacman": wordSet("-S -Sy -Syu -Syyu -U"),
+			"pip": wordSet("install download search wheel index"), "pipx": wordSet("install run upgrade inject upgrade-all"),
+			"pnpm":   wordSet("install i add update up publish dlx audit create fetch outdated"),
+			"poetry": wordSet("install add update publish lock self"), "rustup": wordSet("update install toolchain target component self default"),
+			"skopeo": wordSet("copy inspect sync"), "terraform": wordSet("init apply plan destroy login get import refresh providers"), "uv": wordSet("add sync pip tool lock publish run python self"),
+			"vagrant": wordSet("up box init"), "yarn": wordSet("install add up upgrade publish dlx npm create audit global outdated"), "yum": installs, "zypper": installs,
+			"resolvectl": wordSet("query service openpgp tlsa"), "getent": wordSet("hosts ahosts ahostsv4 ahostsv6"), "gpg": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --locate-keys --locate-external-keys --fetch-keys"), "gpg2": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --fetch-keys"),
+			"adb": wordSet("connect"), "doctl": wordSet("account compute auth apps databases kubernetes registry projects"),
+			"docker-compose": wordSet("pull push build up"), "nix": wordSet("build run shell develop flake profile"), "deno": wordSet("add install cache upgrade publish"),
+		}
+	})
 	installs = wordSet("install update upgrade dist-upgrade full-upgrade download source build-dep makecache check-update distro-sync reinstall refresh ref in up dup")
 	// languages are interpreters, whose code may open a connection.
 	languages = []string{"python", "perl", "ruby", "node", "nodejs", "php", "lua", "deno", "bun", "osascript", "tclsh", "awk", "gawk", "mawk", "cmd", "pwsh", "powershell", "java", "jshell", "groovy", "r", "rscript", "julia", "elixir", "ghci", "swift", "go", "ts-node", "tsx",

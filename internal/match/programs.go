@@ -3,6 +3,7 @@ package match
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // carrier is how a program takes the command that it runs.
@@ -22,57 +23,59 @@ type carrier struct {
 // Their options are not listed: a word behind an option is taken for its value
 // and for the command, since missing a command is worse than seeing one too
 // many.
-var carriers = map[string]carrier{
-	"arch":             {},
-	"busybox":          {},
-	"caffeinate":       {},
-	"chpst":            {},
-	"chroot":           {operands: 1, shell: true},
-	"chrt":             {operands: 1},
-	"coproc":           {},
-	"dbus-run-session": {},
-	"doas":             {shell: true},
-	"env":              {assigns: true},
-	"exec":             {},
-	"fakeroot":         {},
-	"firejail":         {},
-	"flock":            {operands: 1, text: "-c"},
-	"ionice":           {},
-	"ltrace":           {},
-	"nice":             {},
-	"nocorrect":        {},
-	"noglob":           {},
-	"nohup":            {},
-	"nsenter":          {shell: true},
-	"numactl":          {},
-	"parallel":         {joins: true},
-	"pkexec":           {},
-	"prlimit":          {},
-	"proxychains":      {},
-	"run0":             {shell: true},
-	"runuser":          {text: "-c", shell: true},
-	"script":           {text: "-c", shell: true},
-	"setarch":          {shell: true},
-	"setpriv":          {},
-	"setsid":           {},
-	"sg":               {operands: 1, text: "-c", joins: true, shell: true},
-	"ssh":              {operands: 1, joins: true, shell: true},
-	"stdbuf":           {},
-	"strace":           {},
-	"su":               {operands: 1, text: "-c", shell: true},
-	"sudo":             {assigns: true, shell: true},
-	"systemd-run":      {},
-	"taskset":          {operands: 1},
-	"time":             {},
-	"timeout":          {operands: 1},
-	"torsocks":         {},
-	"toybox":           {},
-	"tsocks":           {},
-	"unshare":          {shell: true},
-	"valgrind":         {},
-	"watch":            {joins: true},
-	"xvfb-run":         {},
-}
+var carriers = sync.OnceValue(func() map[string]carrier {
+	return map[string]carrier{
+		"arch":             {},
+		"busybox":          {},
+		"caffeinate":       {},
+		"chpst":            {},
+		"chroot":           {operands: 1, shell: true},
+		"chrt":             {operands: 1},
+		"coproc":           {},
+		"dbus-run-session": {},
+		"doas":             {shell: true},
+		"env":              {assigns: true},
+		"exec":             {},
+		"fakeroot":         {},
+		"firejail":         {},
+		"flock":            {operands: 1, text: "-c"},
+		"ionice":           {},
+		"ltrace":           {},
+		"nice":             {},
+		"nocorrect":        {},
+		"noglob":           {},
+		"nohup":            {},
+		"nsenter":          {shell: true},
+		"numactl":          {},
+		"parallel":         {joins: true},
+		"pkexec":           {},
+		"prlimit":          {},
+		"proxychains":      {},
+		"run0":             {shell: true},
+		"runuser":          {text: "-c", shell: true},
+		"script":           {text: "-c", shell: true},
+		"setarch":          {shell: true},
+		"setpriv":          {},
+		"setsid":           {},
+		"sg":               {operands: 1, text: "-c", joins: true, shell: true},
+		"ssh":              {operands: 1, joins: true, shell: true},
+		"stdbuf":           {},
+		"strace":           {},
+		"su":               {operands: 1, text: "-c", shell: true},
+		"sudo":             {assigns: true, shell: true},
+		"systemd-run":      {},
+		"taskset":          {operands: 1},
+		"time":             {},
+		"timeout":          {operands: 1},
+		"torsocks":         {},
+		"toybox":           {},
+		"tsocks":           {},
+		"unshare":          {shell: true},
+		"valgrind":         {},
+		"watch":            {joins: true},
+		"xvfb-run":         {},
+	}
+})
 
 func isShell(name string) bool {
 	return slices.Contains([]string{"ash", "bash", "dash", "fish", "ksh", "ksh93", "mksh", "oksh", "rbash", "sh", "yash", "zsh"}, name)
@@ -117,14 +120,14 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 			items := slices.DeleteFunc(slices.Clone(args[i:]), isParallelList)
 			in = stream{present: true, known: !strings.HasPrefix(args[i], "::::"), text: strings.Join(items, "\n")}
 			args = args[:i]
-			r.carry(carriers[name], append(args[:i:i], items...), stream{}, via)
+			r.carry(carriers()[name], append(args[:i:i], items...), stream{}, via)
 		}
 		if text := strings.Join(args, " "); strings.Contains(text, "{}") {
 			r.text(strings.ReplaceAll(text, "{}", strings.Join(in.items(), " ")), may, via)
 		}
 		r.xargs(append([]string{"-I", "{}"}, args...), in, via)
 		r.xargs(args, in, via)
-		r.carry(carriers[name], args, in, via)
+		r.carry(carriers()[name], args, in, via)
 	case "builtin":
 		if len(args) > 0 && slices.Contains([]string{".", "command", "eval", "exec", "source", "trap"}, args[0]) {
 			r.carried(args, in, does, via)
@@ -135,7 +138,7 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		}
 	case "env":
 		if !r.split(args, in, via) {
-			r.carry(carriers["env"], args, in, via)
+			r.carry(carriers()["env"], args, in, via)
 		}
 	case "source", ".":
 		if len(args) > 0 {

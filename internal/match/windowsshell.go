@@ -91,7 +91,7 @@ func powerShellForms(text string) []string {
 	}
 	name := programName(slashedPattern(words[0]))
 	rest := strings.Join(append([]string{""}, words[1:]...), " ")
-	names := append([]string{words[0], name}, powerShellAliases[name]...)
+	names := append([]string{words[0], name}, powerShellAliases()[name]...)
 	for _, n := range names {
 		forms = append(forms, n+rest, n+rest+" ")
 	}
@@ -99,7 +99,7 @@ func powerShellForms(text string) []string {
 }
 
 // powerShellAliases are the other names of PowerShell's commands that change something, each way.
-var powerShellAliases = func() map[string][]string {
+var powerShellAliases = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for _, group := range []string{
 		"remove-item del erase rd ri rm rmdir", "move-item mi move mv", "copy-item copy cp cpi", "rename-item ren rni",
@@ -119,4 +119,4 @@ var powerShellAliases = func() map[string][]string {
 		}
 	}
 	return all
-}()
+})

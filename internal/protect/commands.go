@@ -38,24 +38,37 @@ func commandRules(programs []string) *match.Rules {
 		"brew unlink", "pip uninstall", "pip3 uninstall", "pipx uninstall", "npm uninstall", "nix-env -e"} {
 		list = append(list, "Bash("+killer+" *tenterhook*)")
 	}
-	return rulesOf(list...)
+	return rulesOf(list)
 }
 
-func rulesOf(list ...string) *match.Rules {
+func rulesOf(list []string) *match.Rules {
 	rules, _ := match.ParseRules(list, match.RuleOptions{})
 	return rules
 }
 
+// commands are rules that are parsed at their first use.
+func commands(list ...string) func() *match.Rules {
+	return sync.OnceValue(func() *match.Rules { return rulesOf(list) })
+}
+
+// files are patterns that are parsed at their first use.
+func files(list ...string) func() *match.Touches {
+	return sync.OnceValue(func() *match.Touches {
+		t, _ := match.ParseTouches(list, match.TouchOptions{})
+		return t
+	})
+}
+
 // elsewhere are commands that have others run a command: out of the agent's
 // session, where its guards see nothing of it.
-var elsewhere = rulesOf("Bash(crontab)", "Bash(crontab *)", "Bash(at)", "Bash(at *)", "Bash(batch)", "Bash(batch *)", "Bash(systemd-run *)",
+var elsewhere = commands("Bash(crontab)", "Bash(crontab *)", "Bash(at)", "Bash(at *)", "Bash(batch)", "Bash(batch *)", "Bash(systemd-run *)",
 	"Bash(fcrontab *)", "Bash(incrontab *)", "Bash(anacron *)", "Bash(systemctl *set-environment *)", "Bash(launchctl setenv *)")
 
 // elsewhereReading are those that only look.
-var elsewhereReading = rulesOf("Bash(crontab -l)", "Bash(crontab -l *)", "Bash(at -l)", "Bash(at -l *)", "Bash(fcrontab -l*)", "Bash(incrontab -l*)")
+var elsewhereReading = commands("Bash(crontab -l)", "Bash(crontab -l *)", "Bash(at -l)", "Bash(at -l *)", "Bash(fcrontab -l*)", "Bash(incrontab -l*)")
 
 // unhooked are commands of agents that run them, or others, without their hooks.
-var unhooked = rulesOf("Bash(claude *--bare*)", "Bash(claude *disableAllHooks*)", "Bash(claude config *hooks*)",
+var unhooked = commands("Bash(claude *--bare*)", "Bash(claude *disableAllHooks*)", "Bash(claude config *hooks*)",
 	"Bash(codex *--dangerously-bypass-hook-trust*)", "Bash(codex *features.hooks*)", "Bash(codex *--disable hooks*)",
 	"Bash(gemini hooks disable*)", "Bash(gemini extensions disable *)", "Bash(gemini extensions uninstall *)",
 	"Bash(qwen hooks disable*)", "Bash(qwen *disableAllHooks*)", "Bash(copilot *disableAllHooks*)", "Bash(claude *--safe-mode*)", "Bash(claude *--setting-sources*)",
@@ -64,7 +77,7 @@ var unhooked = rulesOf("Bash(claude *--bare*)", "Bash(claude *disableAllHooks*)"
 	"Bash(pi * -ne *)", "Bash(cline --config*)", "Bash(cline * --config*)", "Bash(cline *--hooks-dir*)", "Bash(cline *--data-dir*)")
 
 // clients run an agent.
-var clients = rulesOf("Bash(claude *)", "Bash(claude)", "Bash(codex *)", "Bash(codex)", "Bash(gemini *)", "Bash(gemini)", "Bash(copilot *)", "Bash(copilot)", "Bash(qwen *)",
+var clients = commands("Bash(claude *)", "Bash(claude)", "Bash(codex *)", "Bash(codex)", "Bash(gemini *)", "Bash(gemini)", "Bash(copilot *)", "Bash(copilot)", "Bash(qwen *)",
 	"Bash(qwen)", "Bash(opencode *)", "Bash(opencode)", "Bash(cline *)", "Bash(cline)", "Bash(pi *)", "Bash(pi)")
 
 // moved is a variable that has an agent look elsewhere for its hooks, or run without
@@ -76,30 +89,30 @@ var moved = sync.OnceValue(func() *regexp.Regexp {
 
 // placers put files into a directory, or change what is there, without naming
 // each. They change what they name, whatever their other words say.
-var placers = rulesOf("Bash(tar *)", "Bash(bsdtar *)", "Bash(cpio *)", "Bash(unzip *)", "Bash(7z *)", "Bash(7za *)", "Bash(wget *)", "Bash(curl *)",
+var placers = commands("Bash(tar *)", "Bash(bsdtar *)", "Bash(cpio *)", "Bash(unzip *)", "Bash(7z *)", "Bash(7za *)", "Bash(wget *)", "Bash(curl *)",
 	"Bash(rsync *)", "Bash(git clone *)", "Bash(git checkout *)", "Bash(git restore *)", "Bash(git clean *)", "Bash(git stash *)",
 	"Bash(git reset *)", "Bash(git switch *)", "Bash(git config *)", "Bash(git update-index *)", "Bash(git sparse-checkout *)", "Bash(git read-tree *)", "Bash(git rm *)", "Bash(git mv *)",
 	"Bash(git -C *)", "Bash(git apply *)", "Bash(git worktree add *)", "Bash(git init *)", "Bash(sort *-o*)", "Bash(nc *)", "Bash(ncat *)", "Bash(socat *)", "Bash(mount *)", "Bash(umount *)",
 	"Bash(fusermount *)", "Bash(yq *-i*)", "Bash(xxd -r *)", "Bash(rclone *)", "Bash(pax *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)")
 
 // placersReading are those that only read what they name.
-var placersReading = rulesOf("Bash(tar c*)", "Bash(tar -c*)", "Bash(tar --create *)", "Bash(tar t*)", "Bash(tar -t*)", "Bash(tar --list *)")
+var placersReading = commands("Bash(tar c*)", "Bash(tar -c*)", "Bash(tar --create *)", "Bash(tar t*)", "Bash(tar -t*)", "Bash(tar --list *)")
 
 // unpackers change any file below a directory that they name.
-var unpackers = rulesOf("Bash(unzip *)", "Bash(7z x*)", "Bash(7za x*)", "Bash(pax -*r*)", "Bash(stow *)", "Bash(git * clean*)", "Bash(git * checkout*)", "Bash(git * restore *)",
+var unpackers = commands("Bash(unzip *)", "Bash(7z x*)", "Bash(7za x*)", "Bash(pax -*r*)", "Bash(stow *)", "Bash(git * clean*)", "Bash(git * checkout*)", "Bash(git * restore *)",
 	"Bash(git * reset *)", "Bash(git * stash*)", "Bash(git * switch *)")
 
 // relocated is a working tree of git that is outside of where the line begins.
 var relocated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`GIT_WORK_TREE=["']?[~/$]`) })
 
 // changers change or move all that they name.
-var changers = rulesOf("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)", "Bash(mv *)", "Bash(chmod *)", "Bash(truncate *)")
+var changers = commands("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)", "Bash(mv *)", "Bash(chmod *)", "Bash(truncate *)")
 
 // mounters put a directory in the place of another.
-var mounters = rulesOf("Bash(mount *)", "Bash(umount *)", "Bash(fusermount *)", "Bash(bwrap *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)")
+var mounters = commands("Bash(mount *)", "Bash(umount *)", "Bash(fusermount *)", "Bash(bwrap *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)")
 
 // programs run text in another language.
-var programs = rulesOf("Bash(python* -c *)", "Bash(python* -)", "Bash(python* - *)", "Bash(ruby* -e *)", "Bash(node* -e *)", "Bash(node* -p *)",
+var programs = commands("Bash(python* -c *)", "Bash(python* -)", "Bash(python* - *)", "Bash(ruby* -e *)", "Bash(node* -e *)", "Bash(node* -p *)",
 	"Bash(node* --eval *)", "Bash(bun* -e *)", "Bash(deno eval *)", "Bash(perl* -*e *)", "Bash(php* -r *)", "Bash(lua* -e *)", "Bash(Rscript -e *)",
 	"Bash(awk *>*)", "Bash(gawk *>*)", "Bash(mawk *>*)", "Bash(awk *system*)", "Bash(gawk *system*)", "Bash(tclsh*)", "Bash(deno run *-*)", "Bash(python* -i*)", "Bash(python*)", "Bash(node)", "Bash(ruby)", "Bash(perl)", "Bash(php)", "Bash(gdb *)", "Bash(osascript *)", "Bash(pwsh *)")
 
@@ -110,9 +123,9 @@ var acting = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // startup are files that decide in which environment agents are started.
-var startup, _ = match.ParseTouches([]string{"~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_aliases", "~/.profile", "~/.zshrc", "~/.zshenv", "~/.zprofile",
+var startup = files("~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_aliases", "~/.profile", "~/.zshrc", "~/.zshenv", "~/.zprofile",
 	"~/.zlogin", "~/.kshrc", "~/.config/fish", "~/.config/environment.d", "~/.pam_environment", "~/.xprofile", "~/.xsessionrc", "/etc/environment",
-	"/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/zsh"}, match.TouchOptions{})
+	"/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/zsh")
 
 // rerouting is a text that has agents look elsewhere for their hooks, or run
 // without them.
@@ -124,11 +137,11 @@ var rerouting = sync.OnceValue(func() *regexp.Regexp {
 
 // scheduled are directories whose files have commands run, or programs started, where
 // no guard sees them.
-var scheduled, _ = match.ParseTouches([]string{"/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly", "/etc/crontab", "/var/spool/cron",
-	"~/.config/systemd/user", "/etc/systemd", "~/.config/autostart", "/etc/xdg/autostart", "~/Library/LaunchAgents", "/Library/LaunchAgents", "/Library/LaunchDaemons"}, match.TouchOptions{})
+var scheduled = files("/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly", "/etc/crontab", "/var/spool/cron",
+	"~/.config/systemd/user", "/etc/systemd", "~/.config/autostart", "/etc/xdg/autostart", "~/Library/LaunchAgents", "/Library/LaunchAgents", "/Library/LaunchDaemons")
 
 // wrappers are where a program would be found in the place of an agent's own.
-var wrappers, _ = match.ParseTouches(clientsIn("~/bin", "~/.local/bin", "/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"), match.TouchOptions{})
+var wrappers = files(clientsIn("~/bin", "~/.local/bin", "/usr/local/bin", "/usr/bin", "/opt/homebrew/bin")...)
 
 func clientsIn(dirs ...string) (list []string) {
 	for _, dir := range dirs {
@@ -142,9 +155,9 @@ func clientsIn(dirs ...string) (list []string) {
 // settingsOfAgents are files in which an agent's hooks are switched off, in any
 // project, and switching is a text that does.
 var (
-	settingsOfAgents, _ = match.ParseTouches([]string{"**/.claude/settings.json", "**/.claude/settings.local.json", "**/.codex/config.toml", "**/.gemini/settings.json",
+	settingsOfAgents = files("**/.claude/settings.json", "**/.claude/settings.local.json", "**/.codex/config.toml", "**/.gemini/settings.json",
 		"**/.gemini/extensions/extension-enablement.json", "**/.github/copilot/settings.json", "**/.github/copilot/settings.local.json", "**/.copilot/settings.json",
-		"**/.copilot/config.json", "**/.qwen/settings.json", "**/.pi/agent/settings.json", "/etc/codex", "/etc/gemini-cli", "/etc/qwen-code", "/etc/claude-code"}, match.TouchOptions{})
+		"**/.copilot/config.json", "**/.qwen/settings.json", "**/.pi/agent/settings.json", "/etc/codex", "/etc/gemini-cli", "/etc/qwen-code", "/etc/claude-code")
 	switching = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`disableAllHooks|allowManagedHooksOnly|strictPluginOnlyCustomization|hooksConfig|\bhooks\s*=\s*\{?\s*false|codex_hooks|features\.hooks|` +
 			`tenterhook|HTTPS?_PROXY|\[hooks|"admin"`)
@@ -152,7 +165,7 @@ var (
 )
 
 // finders delete, or run a command for, what they find below a directory.
-var finders = rulesOf("Bash(find * -delete*)", "Bash(find * -exec*)", "Bash(find * -ok*)", "Bash(fd * -x*)", "Bash(fd * -X*)")
+var finders = commands("Bash(find * -delete*)", "Bash(find * -exec*)", "Bash(find * -ok*)", "Bash(fd * -x*)", "Bash(fd * -X*)")
 
 // foundName is the name that a finder looks for.
 var foundName = sync.OnceValue(func() *regexp.Regexp {

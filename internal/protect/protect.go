@@ -147,7 +147,7 @@ type rules struct {
 }
 
 // removers delete directories with all that is in them.
-var removers = rulesOf("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)")
+var removers = commands("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)")
 
 func newRules(dirs []Dirs, files, programs []string) *rules {
 	protected := append(slices.Clone(files), programs...)
@@ -274,16 +274,16 @@ func (r *rules) changes(c *match.Call) string {
 	if d := r.files.Match(c, match.Write); d.Certainty == match.Sure {
 		return "this would change a file of tenterhook or an agent's hooks (" + d.By + ")"
 	}
-	if d := startup.Match(c, match.Write); d.Certainty == match.Sure && rerouting().MatchString(texts(c.ToolInput)) {
+	if d := startup().Match(c, match.Write); d.Certainty == match.Sure && rerouting().MatchString(texts(c.ToolInput)) {
 		return "this may have shells start agents where their hooks are not (" + d.By + ")"
 	}
-	if d := settingsOfAgents.Match(c, match.Write); d.Certainty == match.Sure && switching().MatchString(texts(c.ToolInput)) {
+	if d := settingsOfAgents().Match(c, match.Write); d.Certainty == match.Sure && switching().MatchString(texts(c.ToolInput)) {
 		return "this may switch an agent's hooks off (" + d.By + ")"
 	}
-	if d := wrappers.Match(c, match.Write); d.Certainty == match.Sure {
+	if d := wrappers().Match(c, match.Write); d.Certainty == match.Sure {
 		return "this would put another program in the place of an agent or of tenterhook (" + d.By + ")"
 	}
-	if d := scheduled.Match(c, match.Write); d.Certainty == match.Sure {
+	if d := scheduled().Match(c, match.Write); d.Certainty == match.Sure {
 		return "this would have a command run where no guard sees it (" + d.By + ")"
 	}
 	return ""
@@ -296,22 +296,22 @@ func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 	if d := r.commands.Match(c); d.Certainty == match.Sure || d.Certainty == enough && strings.Contains(squeezed(line), "tenterhook") {
 		return "this would change what tenterhook does (" + d.By + ")"
 	}
-	if d := unhooked.Match(c); d.Certainty == match.Sure {
+	if d := unhooked().Match(c); d.Certainty == match.Sure {
 		return "this would run an agent without its hooks (" + d.By + ")"
 	}
-	if d := clients.Match(c); d.Certainty == match.Sure && moved().MatchString(line) {
+	if d := clients().Match(c); d.Certainty == match.Sure && moved().MatchString(line) {
 		return "this would run an agent where its hooks are not (" + d.By + ")"
 	}
-	if d := elsewhere.MatchUnless(c, elsewhereReading); d.Certainty == match.Sure {
+	if d := elsewhere().MatchUnless(c, elsewhereReading()); d.Certainty == match.Sure {
 		return "this would have a command run where no guard sees it (" + d.By + ")"
 	}
 	if killsAll(line) {
 		return "this would end tenterhook's daemon"
 	}
-	if sure(placers) && relocated().MatchString(line) {
+	if sure(placers()) && relocated().MatchString(line) {
 		return "this may change files of tenterhook or an agent's hooks, which lie below the working tree that it names"
 	}
-	if changers.Match(c).Certainty == match.Sure {
+	if changers().Match(c).Certainty == match.Sure {
 		if path := r.globbed(line, c); path != "" {
 			return "this may change " + path + ", which one of its patterns matches"
 		}
@@ -321,21 +321,21 @@ func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 			}
 		}
 	}
-	if sure(removers) {
+	if sure(removers()) {
 		if by := r.above.named(c, match.Write); by != "" {
 			return "this would delete a directory that holds files of tenterhook or an agent's hooks (" + by + ")"
 		}
 	}
 	switch {
-	case sure(finders) && finds(line) && (r.touched(c) || r.above.named(c, match.Touch) != ""):
+	case sure(finders()) && finds(line) && (r.touched(c) || r.above.named(c, match.Touch) != ""):
 		return "this would change what it finds, files of tenterhook or an agent's hooks among them"
-	case placers.MatchUnless(c, placersReading).Certainty == match.Sure && (r.touched(c) || r.around.named(c, match.Touch) != ""):
+	case placers().MatchUnless(c, placersReading()).Certainty == match.Sure && (r.touched(c) || r.around.named(c, match.Touch) != ""):
 		return "this may put another file in the place of one of tenterhook or an agent's hooks"
-	case sure(unpackers) && r.above.named(c, match.Touch) != "":
+	case sure(unpackers()) && r.above.named(c, match.Touch) != "":
 		return "this may change files of tenterhook or an agent's hooks, which lie below a directory that it names"
-	case sure(mounters) && r.above.named(c, match.Touch) != "":
+	case sure(mounters()) && r.above.named(c, match.Touch) != "":
 		return "this would replace a directory that contains files of tenterhook or an agent's hooks"
-	case sure(programs):
+	case sure(programs()):
 		if text := squeezed(line); strings.Contains(text, "tenterhook") && acting().MatchString(text) {
 			return "this may change what tenterhook does, or end it"
 		}
