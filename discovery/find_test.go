@@ -318,13 +318,18 @@ func TestWalkEndsWithItsContext(t *testing.T) {
 }
 
 func TestFileReadsTheManifestThatWasNamed(t *testing.T) {
-	fsys := memory(t, map[string]string{"/x/guard/HOOK.md": text, "/x/guard/sub/x": "", "/x/big/HOOK.md": strings.Repeat("x", discovery.MaxManifest+1)})
-	f := discovery.File(fsys, filepath.FromSlash("/x/guard/HOOK.md"))
-	if f.Problem != nil || string(f.Data) != text || f.Name != "guard" || f.Scope.Scope != hook.ScopeDir || filepath.ToSlash(f.Scope.Dir) != "/x" {
+	root, err := filepath.Abs("/x") // on Windows of the drive that the test runs on
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := filepath.Join(root, "guard", "HOOK.md")
+	fsys := memory(t, map[string]string{guard: text, root + "/guard/sub/x": "", root + "/big/HOOK.md": strings.Repeat("x", discovery.MaxManifest+1)})
+	f := discovery.File(fsys, guard)
+	if f.Problem != nil || string(f.Data) != text || f.Name != "guard" || f.Scope.Scope != hook.ScopeDir || f.Scope.Dir != root {
 		t.Errorf("%+v", f)
 	}
-	for path, code := range map[string]string{"/x/none/HOOK.md": "missing", "/x/guard/sub": "not_a_file", "/x/big/HOOK.md": "too_large"} {
-		if f := discovery.File(fsys, filepath.FromSlash(path)); f.Problem == nil || f.Problem.Code != code {
+	for path, code := range map[string]string{"none/HOOK.md": "missing", "guard/sub": "not_a_file", "big/HOOK.md": "too_large"} {
+		if f := discovery.File(fsys, filepath.Join(root, path)); f.Problem == nil || f.Problem.Code != code {
 			t.Errorf("%s: %v, want %s", path, f.Problem, code)
 		}
 	}

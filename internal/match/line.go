@@ -93,7 +93,7 @@ type file struct {
 func (s *started) name() string { return baseName(s.words[0]) }
 
 func baseName(word string) string {
-	if i := strings.LastIndexByte(word, '/'); i >= 0 && i+1 < len(word) {
+	if i := strings.LastIndexAny(word, separators()); i >= 0 && i+1 < len(word) {
 		return word[i+1:]
 	}
 	return word
@@ -102,9 +102,7 @@ func baseName(word string) string {
 // program returns the name in lower case: file systems may ignore it.
 func (s *started) program() string { return programName(s.words[0]) }
 
-func programName(word string) string {
-	return strings.TrimSuffix(strings.ToLower(baseName(word)), ".exe")
-}
+func programName(word string) string { return withoutEnding(strings.ToLower(baseName(word))) }
 
 // args returns the words behind the name.
 func (s *started) args() []string { return s.words[1:] }

@@ -209,11 +209,11 @@ func (r *shellRule) matchStarted(l *line, s *started) Certainty {
 	return certainty
 }
 
-// lowered returns the text with the program's name in lower case, "" if it is:
+// lowered returns the text with the program's name in lower case and without an ending such as .exe, "" if it is so:
 // some file systems ignore the case.
 func lowered(s *started) string {
 	name := s.name()
-	if low := strings.ToLower(name); low != name {
+	if low := s.program(); low != name {
 		return low + s.text[len(name):]
 	}
 	return ""

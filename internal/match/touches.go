@@ -63,8 +63,8 @@ func ParseTouches(patterns []string, _ TouchOptions) (*Touches, []Problem) {
 	var problems []Problem
 	for _, source := range patterns {
 		p := touchPattern{source: source}
-		text := strings.ToLower(slashed(strings.TrimSpace(source)))
-		text, p.not = strings.CutPrefix(text, "!")
+		text, not := strings.CutPrefix(strings.TrimSpace(source), "!")
+		text, p.not = strings.ToLower(slashed(text)), not
 		switch {
 		case text == "":
 			problems = append(problems, Problem{ProblemTouchPattern,

@@ -108,6 +108,25 @@ func slashedPath(name, cwd string) (string, bool) {
 	return cwd + "/" + name, true
 }
 
+// separators are what stands between the parts of a path.
+func separators() string {
+	if onWindows {
+		return `/\`
+	}
+	return "/"
+}
+
+// withoutEnding is a program's name in lower case without what Windows completes it by. WSL runs .exe as well.
+func withoutEnding(name string) string {
+	name = strings.TrimSuffix(name, ".exe")
+	if onWindows {
+		for _, ending := range []string{".com", ".bat", ".cmd"} {
+			name = strings.TrimSuffix(name, ending)
+		}
+	}
+	return name
+}
+
 func isSeparator(b byte) bool { return b == '/' || b == '\\' }
 
 // cwd, workspace and home are the call's directories as this package has paths.

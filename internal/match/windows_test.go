@@ -97,6 +97,33 @@ func TestTextForAWindowsShellIsJudgedOrCannotBeRead(t *testing.T) {
 	}
 }
 
+func TestARuleMeetsAProgramByEachNameThatWindowsStartsItBy(t *testing.T) {
+	asOnWindows(t)
+	for line, rule := range map[string]string{
+		`git.exe push`: "Bash(git push *)", `GIT.EXE push`: "Bash(git push *)", `"C:\Program Files\Git\git.exe" push`: "Bash(git push *)", `C:/Git/git push`: "Bash(git push *)",
+		`C:\\Git\\Git.exe push origin`: "Bash(git push *)", `/c/Git/git.exe push`: "Bash(git push *)", `npm.cmd publish`: "Bash(npm publish *)", `sudo git.exe push`: "Bash(git push *)",
+	} {
+		r, _ := ParseRule(rule, RuleOptions{})
+		if d := r.Match(windowsCall("Bash", "command", line)); d.Certainty != Sure {
+			t.Errorf("%s on %s: %+v", rule, line, d)
+		}
+	}
+	r, _ := ParseRule("Bash(git push *)", RuleOptions{})
+	if d := r.Match(windowsCall("Bash", "command", `git.exe status`)); d.Run {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestAnExclusionMayNameADrive(t *testing.T) {
+	asOnWindows(t)
+	touches, _ := ParseTouches([]string{`C:\work\secret`, `!C:\work\secret\*`}, TouchOptions{})
+	for file, want := range map[string]bool{`C:\work\secret`: true, `C:\work\secret\a`: false, `C:\work\build`: false} {
+		if d := touches.Match(windowsCall("Edit", "file_path", file), Write); d.Run != want {
+			t.Errorf("%s: %+v, want %v", file, d, want)
+		}
+	}
+}
+
 func TestRulesOnPowerShellSeeItsSpellings(t *testing.T) {
 	for _, tt := range []struct {
 		rule, command string

@@ -18,7 +18,11 @@ func (r *lineReader) windowsShell(name string, args []string, via string) {
 		switch {
 		case name == "cmd" && strings.HasPrefix(arg, "/") && len(flag) == 1 && strings.Contains("ckr", flag),
 			name != "cmd" && (len(arg) > 1 && strings.HasPrefix("-command", strings.ToLower(arg)) || strings.EqualFold(arg, "/c") || strings.EqualFold(arg, "/command")):
-			r.windowsText(args[i+1:], via)
+			h := may // an alias or a function of a profile
+			if name == "cmd" {
+				h = does
+			}
+			r.windowsText(args[i+1:], h, via)
 			return
 		case name == "cmd" && strings.HasPrefix(arg, "/"), name != "cmd" && harmlessOption().MatchString(arg):
 		default: // an encoded command, a file, text
@@ -35,15 +39,15 @@ var harmlessOption = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // windowsText reads a command of cmd.exe or PowerShell. Names of programs and commands have no case there.
-func (r *lineReader) windowsText(words []string, via string) {
+func (r *lineReader) windowsText(words []string, h how, via string) {
 	text := strings.Join(words, " ")
 	if !sameInEveryShell(text) {
 		r.line.cannotRead("runs text for another shell")
 		return
 	}
-	r.text(strings.ReplaceAll(text, `\`, "/"), may, via)
+	r.text(strings.ReplaceAll(text, `\`, "/"), h, via)
 	name, rest, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(text, `\`, "/")), " ")
-	r.text(programName(name)+" "+rest, may, via)
+	r.text(programName(name)+" "+rest, h, via)
 }
 
 // sameInEveryShell reports whether a text is words alone, which cmd.exe, PowerShell and a POSIX shell take for the same

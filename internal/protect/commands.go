@@ -16,7 +16,7 @@ func commandRules(programs []string) *match.Rules {
 	names := []string{"tenterhook", "tenterhook-fleet"}
 	var list []string
 	for _, p := range append([]string{"tenterhook-bridge"}, programs...) {
-		if filepath.Base(p) == "tenterhook" {
+		if strings.TrimSuffix(filepath.Base(p), ".exe") == "tenterhook" {
 			names = append(names, p)
 		} else { // an entry that an agent runs itself could end its session
 			list = append(list, "Bash("+p+")", "Bash("+p+" *)")
@@ -35,7 +35,7 @@ func commandRules(programs []string) *match.Rules {
 	for _, killer := range []string{"kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl", "prlimit", "renice", "cpulimit", "taskset",
 		"gcore", "strace", "ltrace", "gdb", "lldb", "apt remove", "apt purge", "apt autoremove", "apt-get remove", "apt-get purge", "apt-get autoremove", "dpkg -r", "dpkg -P",
 		"dpkg --remove", "dpkg --purge", "rpm -e", "dnf remove", "yum remove", "zypper remove", "pacman -R*", "apk del", "snap remove", "brew uninstall", "brew remove",
-		"brew unlink", "pip uninstall", "pip3 uninstall", "pipx uninstall", "npm uninstall", "nix-env -e"} {
+		"brew unlink", "taskkill", "stop-process", "spps", "wmic", "winget uninstall", "choco uninstall", "scoop uninstall", "pip uninstall", "pip3 uninstall", "pipx uninstall", "npm uninstall", "nix-env -e"} {
 		list = append(list, "Bash("+killer+" *tenterhook*)")
 	}
 	return rulesOf(list)
@@ -62,7 +62,7 @@ func files(list ...string) func() *match.Touches {
 // elsewhere are commands that have others run a command: out of the agent's
 // session, where its guards see nothing of it.
 var elsewhere = commands("Bash(crontab)", "Bash(crontab *)", "Bash(at)", "Bash(at *)", "Bash(batch)", "Bash(batch *)", "Bash(systemd-run *)",
-	"Bash(fcrontab *)", "Bash(incrontab *)", "Bash(anacron *)", "Bash(systemctl *set-environment *)", "Bash(launchctl setenv *)")
+	"Bash(schtasks */create*)", "Bash(register-scheduledtask *)", "Bash(fcrontab *)", "Bash(incrontab *)", "Bash(anacron *)", "Bash(systemctl *set-environment *)", "Bash(launchctl setenv *)")
 
 // elsewhereReading are those that only look.
 var elsewhereReading = commands("Bash(crontab -l)", "Bash(crontab -l *)", "Bash(at -l)", "Bash(at -l *)", "Bash(fcrontab -l*)", "Bash(incrontab -l*)")
@@ -106,7 +106,7 @@ var unpackers = commands("Bash(unzip *)", "Bash(7z x*)", "Bash(7za x*)", "Bash(p
 var relocated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`GIT_WORK_TREE=["']?[~/$]`) })
 
 // changers change or move all that they name.
-var changers = commands("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)", "Bash(mv *)", "Bash(chmod *)", "Bash(truncate *)")
+var changers = commands("Bash(rm *)", "Bash(rd *)", "Bash(del *)", "Bash(erase *)", "Bash(remove-item *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)", "Bash(mv *)", "Bash(chmod *)", "Bash(truncate *)")
 
 // mounters put a directory in the place of another.
 var mounters = commands("Bash(mount *)", "Bash(umount *)", "Bash(fusermount *)", "Bash(bwrap *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)")
@@ -114,18 +114,18 @@ var mounters = commands("Bash(mount *)", "Bash(umount *)", "Bash(fusermount *)",
 // programs run text in another language.
 var programs = commands("Bash(python* -c *)", "Bash(python* -)", "Bash(python* - *)", "Bash(ruby* -e *)", "Bash(node* -e *)", "Bash(node* -p *)",
 	"Bash(node* --eval *)", "Bash(bun* -e *)", "Bash(deno eval *)", "Bash(perl* -*e *)", "Bash(php* -r *)", "Bash(lua* -e *)", "Bash(Rscript -e *)",
-	"Bash(awk *>*)", "Bash(gawk *>*)", "Bash(mawk *>*)", "Bash(awk *system*)", "Bash(gawk *system*)", "Bash(tclsh*)", "Bash(deno run *-*)", "Bash(python* -i*)", "Bash(python*)", "Bash(node)", "Bash(ruby)", "Bash(perl)", "Bash(php)", "Bash(gdb *)", "Bash(osascript *)", "Bash(pwsh *)")
+	"Bash(awk *>*)", "Bash(gawk *>*)", "Bash(mawk *>*)", "Bash(awk *system*)", "Bash(gawk *system*)", "Bash(tclsh*)", "Bash(deno run *-*)", "Bash(python* -i*)", "Bash(python*)", "Bash(node)", "Bash(ruby)", "Bash(perl)", "Bash(php)", "Bash(gdb *)", "Bash(osascript *)", "Bash(pwsh *)", "Bash(powershell *)")
 
 // acting is what a text in another language says, squeezed, when it ends a process or
 // runs one of the changing subcommands.
 var acting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`kill|sigterm|sigstop|daemonstop|disable|uninstall|trust|breakerreset|\bremove|unlink|rmtree|rename`)
+	return regexp.MustCompile(`kill|stop-process|sigterm|sigstop|daemonstop|disable|uninstall|trust|breakerreset|\bremove|unlink|rmtree|rename`)
 })
 
 // startup are files that decide in which environment agents are started.
 var startup = files("~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_aliases", "~/.profile", "~/.zshrc", "~/.zshenv", "~/.zprofile",
 	"~/.zlogin", "~/.kshrc", "~/.config/fish", "~/.config/environment.d", "~/.pam_environment", "~/.xprofile", "~/.xsessionrc", "/etc/environment",
-	"/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/zsh")
+	"/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/zsh", "~/Documents/PowerShell", "~/Documents/WindowsPowerShell")
 
 // rerouting is a text that has agents look elsewhere for their hooks, or run
 // without them.
@@ -138,15 +138,16 @@ var rerouting = sync.OnceValue(func() *regexp.Regexp {
 // scheduled are directories whose files have commands run, or programs started, where
 // no guard sees them.
 var scheduled = files("/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly", "/etc/crontab", "/var/spool/cron",
-	"~/.config/systemd/user", "/etc/systemd", "~/.config/autostart", "/etc/xdg/autostart", "~/Library/LaunchAgents", "/Library/LaunchAgents", "/Library/LaunchDaemons")
+	"~/.config/systemd/user", "/etc/systemd", "~/.config/autostart", "/etc/xdg/autostart", "~/Library/LaunchAgents", "/Library/LaunchAgents", "/Library/LaunchDaemons",
+	"**/Microsoft/Windows/Start Menu/Programs/Startup")
 
 // wrappers are where a program would be found in the place of an agent's own.
-var wrappers = files(clientsIn("~/bin", "~/.local/bin", "/usr/local/bin", "/usr/bin", "/opt/homebrew/bin")...)
+var wrappers = files(clientsIn("~/bin", "~/.local/bin", "/usr/local/bin", "/usr/bin", "/opt/homebrew/bin", "~/AppData/Roaming/npm")...)
 
 func clientsIn(dirs ...string) (list []string) {
 	for _, dir := range dirs {
 		for _, name := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "tenterhook", "tenterhook-bridge"} {
-			list = append(list, dir+"/"+name)
+			list = append(list, dir+"/"+name, dir+"/"+name+".exe", dir+"/"+name+".cmd", dir+"/"+name+".ps1")
 		}
 	}
 	return list
@@ -157,7 +158,8 @@ func clientsIn(dirs ...string) (list []string) {
 var (
 	settingsOfAgents = files("**/.claude/settings.json", "**/.claude/settings.local.json", "**/.codex/config.toml", "**/.gemini/settings.json",
 		"**/.gemini/extensions/extension-enablement.json", "**/.github/copilot/settings.json", "**/.github/copilot/settings.local.json", "**/.copilot/settings.json",
-		"**/.copilot/config.json", "**/.qwen/settings.json", "**/.pi/agent/settings.json", "/etc/codex", "/etc/gemini-cli", "/etc/qwen-code", "/etc/claude-code")
+		"**/.copilot/config.json", "**/.qwen/settings.json", "**/.pi/agent/settings.json", "/etc/codex", "/etc/gemini-cli", "/etc/qwen-code", "/etc/claude-code",
+		"C:/ProgramData/ClaudeCode", "C:/Program Files/ClaudeCode")
 	switching = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`disableAllHooks|allowManagedHooksOnly|strictPluginOnlyCustomization|hooksConfig|\bhooks\s*=\s*\{?\s*false|codex_hooks|features\.hooks|` +
 			`tenterhook|HTTPS?_PROXY|\[hooks|"admin"`)

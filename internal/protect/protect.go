@@ -123,7 +123,7 @@ func receipts(dir string) (files, programs []string) {
 			files = append(files, r.Trust.Path)
 		}
 		if r.Program != "" {
-			programs = append(programs, r.Program, filepath.Join(filepath.Dir(r.Program), "tenterhook"))
+			programs = append(programs, r.Program, filepath.Join(filepath.Dir(r.Program), "tenterhook"+filepath.Ext(r.Program)))
 		}
 	}
 	return files, programs
@@ -147,7 +147,8 @@ type rules struct {
 }
 
 // removers delete directories with all that is in them.
-var removers = commands("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)")
+var removers = commands("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)",
+	"Bash(rd *)", "Bash(del *)", "Bash(erase *)", "Bash(remove-item *)")
 
 func newRules(dirs []Dirs, files, programs []string) *rules {
 	protected := append(slices.Clone(files), programs...)
@@ -166,7 +167,7 @@ func newRules(dirs []Dirs, files, programs []string) *rules {
 		}
 	}
 	for _, path := range r.paths {
-		r.words = append(r.words, squeezed(path))
+		r.words = append(r.words, squeezed(filepath.ToSlash(path[len(filepath.VolumeName(path)):])))
 	}
 	patterns := append(slices.Clone(protected), ".tenterhook")
 	r.files, _ = match.ParseTouches(patterns, match.TouchOptions{})
@@ -221,6 +222,9 @@ func (r *rules) judge(c *match.Call) string {
 	if slices.Contains(readers, c.ToolName) {
 		return ""
 	}
+	if c.ToolName == "PowerShell" {
+		return r.judgePowerShell(c)
+	}
 	if why := r.changes(c); why != "" {
 		return why
 	}
@@ -234,8 +238,7 @@ func (r *rules) judge(c *match.Call) string {
 		return why
 	}
 	for _, line := range shellLines(c.ToolInput) {
-		input, _ := json.Marshal(map[string]string{"command": line}) // a text always encodes
-		one := &match.Call{ToolName: "Bash", ToolInput: input, Cwd: c.Cwd, Workspace: c.Workspace, Home: c.Home}
+		one := asLine(c, line)
 		why := r.changes(one)
 		if why == "" {
 			why = r.judgeShell(one)
@@ -245,6 +248,12 @@ func (r *rules) judge(c *match.Call) string {
 		}
 	}
 	return ""
+}
+
+// asLine is a call of a POSIX shell, where the call c is.
+func asLine(c *match.Call, line string) *match.Call {
+	input, _ := json.Marshal(map[string]string{"command": line}) // a text always encodes
+	return &match.Call{ToolName: "Bash", ToolInput: input, Cwd: c.Cwd, Workspace: c.Workspace, Home: c.Home}
 }
 
 // judgeShell says what a shell line, and the scripts that it runs, would change.

@@ -2,7 +2,6 @@ package protect
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -42,8 +41,7 @@ func scripts(c *match.Call) (lines []*match.Call) {
 			}
 			seen[path] = true
 			if text := readScript(path); text != "" {
-				input, _ := json.Marshal(map[string]string{"command": text}) // a text always encodes
-				one := &match.Call{ToolName: c.ToolName, ToolInput: input, Cwd: c.Cwd, Workspace: c.Workspace, Home: c.Home}
+				one := asLine(c, text)
 				lines, next = append(lines, one), append(next, one)
 			}
 		}

@@ -129,8 +129,19 @@ func squeezed(text string) string {
 
 var joints = strings.NewReplacer(`\n`, "\n", `\"`, "", `"`, "", "'", "", "`", "", `\\`, "", " ", "", "+", "", ",", "", "(", "", ")", "", "[", "", "]", "", "/", "")
 
-// mentions looks for a text in the input, as JSON writes it.
-func mentions(c *match.Call, before, text string) bool {
-	quoted, err := json.Marshal(text)
-	return err == nil && strings.Contains(strings.ToLower(string(c.ToolInput)), before+strings.ToLower(string(quoted[1:len(quoted)-1])))
+// mentions looks for a path in the input, as JSON writes it, whichever separators it has.
+func mentions(c *match.Call, before, path string) bool {
+	quoted, err := json.Marshal(filepath.ToSlash(path))
+	if err != nil {
+		return false
+	}
+	input := strings.ToLower(string(c.ToolInput))
+	if filepath.Separator == '\\' {
+		input = strings.ReplaceAll(input, `\\`, "/")
+	}
+	text := strings.ToLower(string(quoted[1 : len(quoted)-1]))
+	if drive, rest, ok := strings.Cut(text, ":/"); ok && len(drive) == 1 && strings.Contains(input, before+"/"+drive+"/"+rest) { // of Git's shell
+		return true
+	}
+	return strings.Contains(input, before+text)
 }

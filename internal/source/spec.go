@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -169,7 +170,9 @@ func (s Spec) local() (Spec, error) {
 		return s, err
 	}
 	info, err := os.Stat(abs)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, fmt.Errorf("%s: there is no such file or directory", abs)
+	} else if err != nil {
 		return s, err
 	}
 	s.At = abs
