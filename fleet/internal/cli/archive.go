@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/fleet/internal/archive"
@@ -52,11 +53,7 @@ func (a *app) archiveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			path, err := archivePath(dir)
-			if err != nil {
-				return err
-			}
-			added, err := consume(cmd.Context(), c, path, once, slog.New(slog.NewTextHandler(a.err, nil)))
+			added, err := consume(cmd.Context(), c, dir, once, slog.New(slog.NewTextHandler(a.err, nil)))
 			if err != nil {
 				return err
 			}
@@ -74,7 +71,7 @@ func (a *app) archiveCommand() *cobra.Command {
 }
 
 // consume archives with a connection of its own.
-func consume(ctx context.Context, c *hub.Connection, path string, once bool, log *slog.Logger) (archive.Added, error) {
+func consume(ctx context.Context, c *hub.Connection, dir string, once bool, log *slog.Logger) (archive.Added, error) {
 	connect := c.ConnectLater
 	if once {
 		connect = c.Connect
@@ -85,6 +82,15 @@ func consume(ctx context.Context, c *hub.Connection, path string, once bool, log
 	}
 	defer nc.Close()
 	js, err := c.JetStream(nc)
+	if err != nil {
+		return archive.Added{}, err
+	}
+	return archiveInto(ctx, js, dir, once, log)
+}
+
+// archiveInto moves what machines ship into the archive of a hub's folder.
+func archiveInto(ctx context.Context, js jetstream.JetStream, dir string, once bool, log *slog.Logger) (archive.Added, error) {
+	path, err := archivePath(dir)
 	if err != nil {
 		return archive.Added{}, err
 	}

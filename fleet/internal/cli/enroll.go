@@ -13,30 +13,35 @@ import (
 )
 
 func (a *app) enrollCommand() *cobra.Command {
-	var name, fleet, creds, ca string
+	var to cluster
+	var role string
 	cmd := &cobra.Command{
 		Use:   "enroll URL [TOKEN]",
 		Short: "Make this machine one of a fleet",
 		Long: "With a token of 'tenterhook fleet hub token', the machine makes a key, and the hub a credential for it.\n" +
 			"The key never leaves the machine. Without a token, URL is that of an existing NATS cluster, such as\n" +
-			"tls://nats.example.com:4222, and --creds the credentials file that its operator made.",
+			"tls://nats.example.com:4222, and --creds the credentials file that its operator made. The cluster needs\n" +
+			"the streams that 'tenterhook fleet hub declare' makes. With --connection the credential is for that file,\n" +
+			"and --role says what it is of: a worker's, a publisher's or an admin's.",
 		Example: "  tenterhook fleet enroll https://hub.example.com:4223 TOKEN\n" +
-			"  tenterhook fleet enroll tls://nats.example.com:4222 --fleet acme --name laptop-7 --creds laptop-7.creds",
+			"  tenterhook fleet enroll tls://nats.example.com:4222 --fleet acme --name laptop-7 --creds laptop-7.creds\n" +
+			"  tenterhook fleet enroll tls://nats.example.com:4222 --fleet acme --role worker --creds w1.creds --connection w1.json",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := a.connectionFile()
 			if err != nil {
 				return err
 			}
-			if _, err := os.Lstat(path); err == nil {
+			if _, err := os.Lstat(path); err == nil && a.connection != "" {
+				return problem.New("file_exists", path+" is there already", "name another --connection, or remove it", nil)
+			} else if err == nil {
 				return problem.New("enrolled", "this machine is enrolled already: "+path, "leave that fleet first: tenterhook fleet leave", nil)
 			}
-			name := cmp.Or(name, machineName())
 			var c *hub.Connection
 			if len(args) == 2 {
-				c, err = hub.Enroll(cmd.Context(), args[0], args[1], name)
-			} else {
-				c, err = clusterConnection(args[0], fleet, name, creds, ca)
+				c, err = to.redeem(cmd, args[0], args[1])
+			} else if c, err = to.connection(args[0], hub.Role(role), machineName()); err == nil {
+				err = c.Try(cmd.Context())
 			}
 			if err == nil {
 				err = c.Save(path)
@@ -45,45 +50,68 @@ func (a *app) enrollCommand() *cobra.Command {
 				return err
 			}
 			if a.json {
-				return a.printJSON(map[string]any{"name": c.Name, "fleet": c.Fleet, "role": c.Role, "url": c.URL, "file": path})
+				return a.printJSON(map[string]any{"name": c.Name, "fleet": c.Fleet, "role": c.Role, "url": c.Place(), "file": path})
+			}
+			if a.connection != "" {
+				return a.credentialIn(path, c)
 			}
 			fmt.Fprintf(a.out, "this machine is %s of the fleet %s, in the role %s; 'tenterhook fleet agent' ships and listens\n", c.Name, c.Fleet, c.Role)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what this machine is called (default: its host name)")
-	cmd.Flags().StringVar(&fleet, "fleet", "fleet", "the fleet's `NAME`, without a token")
-	cmd.Flags().StringVar(&creds, "creds", "", "NATS credentials `FILE`, without a token")
-	cmd.Flags().StringVar(&ca, "ca", "", "`FILE` with the authority of the cluster's certificate, in PEM, without a token (default: the system's authorities)")
+	cmd.Flags().StringVar(&to.name, "name", "", "what this machine is called (default: its host name; without a token, the name in the credential)")
+	cmd.Flags().StringVar(&to.fleet, "fleet", "fleet", "the fleet's `NAME`, without a token")
+	cmd.Flags().StringVar(&role, "role", string(hub.Machine), "`ROLE` of the credential, without a token: "+roleHelp)
+	to.flags(cmd, ", without a token")
 	return cmd
 }
 
-// clusterConnection is one to an existing cluster, tried once.
-func clusterConnection(url, fleet, name, creds, ca string) (*hub.Connection, error) {
+// cluster says how an existing NATS cluster is reached.
+type cluster struct{ name, fleet, creds, ca string }
+
+func (k *cluster) flags(cmd *cobra.Command, when string) {
+	cmd.Flags().StringVar(&k.creds, "creds", "", "NATS credentials `FILE`"+when)
+	cmd.Flags().StringVar(&k.ca, "ca", "", "`FILE` with the authority of the cluster's certificate, in PEM"+when+" (default: the system's authorities)")
+}
+
+// redeem enrolls with a token, which says everything else.
+func (k *cluster) redeem(cmd *cobra.Command, url, token string) (*hub.Connection, error) {
+	for _, flag := range []string{"fleet", "role", "creds", "ca"} {
+		if cmd.Flags().Changed(flag) {
+			return nil, problem.New("bad_flags", "--"+flag+" does not go with a token, which says it", "leave it out", nil)
+		}
+	}
+	return hub.Enroll(cmd.Context(), url, token, cmp.Or(k.name, machineName()))
+}
+
+// connection is one to an existing cluster. fallback is its name where nothing says
+// another.
+func (k *cluster) connection(url string, role hub.Role, fallback string) (*hub.Connection, error) {
 	if strings.HasPrefix(url, "https:") {
 		return nil, problem.New("bad_token", "the token is missing", "copy the whole command from the output of 'tenterhook fleet hub token'", nil)
 	}
-	var texts [2]string
-	for i, path := range []string{creds, ca} {
-		if path == "" {
-			continue
-		}
-		text, err := os.ReadFile(path)
+	if err := hub.CheckRole(role); err != nil {
+		return nil, err
+	}
+	c := &hub.Connection{URL: url, Fleet: k.fleet, Name: k.name, Role: role}
+	if k.ca != "" {
+		text, err := os.ReadFile(k.ca)
 		if err != nil {
-			return nil, err
+			return nil, problem.New("no_file", err.Error(), "name the authority of the cluster's certificate, in PEM", err)
 		}
-		texts[i] = string(text)
+		c.CA = string(text)
 	}
-	c, err := hub.FromCredentials(url, fleet, name, hub.Machine, []byte(texts[0]), texts[1])
-	if err != nil {
-		return nil, err
+	if k.creds != "" {
+		text, err := os.ReadFile(k.creds)
+		if err == nil {
+			err = c.UseCredentials(text)
+		}
+		if err != nil {
+			return nil, problem.New("bad_credentials", k.creds+": "+err.Error(), "name a NATS credentials file, as 'nsc generate creds' writes it", err)
+		}
 	}
-	nc, err := c.Connect()
-	if err != nil {
-		return nil, err
-	}
-	nc.Close()
-	return c, nil
+	c.Name = cmp.Or(c.Name, fallback)
+	return c, hub.CheckName(c.Name)
 }
 
 func (a *app) leaveCommand() *cobra.Command {

@@ -1,21 +1,16 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"text/tabwriter"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
-	"github.com/tenterhook/tenterhook/fleet/internal/archive"
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
-	"github.com/tenterhook/tenterhook/fleet/internal/work"
 )
 
 const roleHelp = "machine: ships its audit, reads the policy. worker: takes jobs. publisher: writes the policy. admin: everything"
@@ -23,56 +18,49 @@ const roleHelp = "machine: ships its audit, reads the policy. worker: takes jobs
 func (a *app) hubCommand() *cobra.Command {
 	var dir string
 	var o hub.Options
-	var archiving bool
-	var silence time.Duration
+	var k keeping
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Run the hub of a fleet, until it is stopped",
 		Long: "Runs a NATS server with JetStream in this process, with TLS and a credential for each machine. The\n" +
 			"first run makes its folder and its keys: any reader of the folder can enroll machines, so keep it to\n" +
-			"yourself. The signing keys of the policy do not belong there.",
-		Example: "  tenterhook fleet hub --fleet acme --host hub.example.com --listen 0.0.0.0:4222 --enroll-listen 0.0.0.0:4223\n  tenterhook fleet hub token --name laptop-7",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := hubPath(dir)
+			"yourself. The signing keys of the policy do not belong there.\n\n" +
+			"With --connection of an admin, an existing NATS cluster is the server: then it declares the streams\n" +
+			"there as 'hub declare' does, keeps the queues of workers, and archives.",
+		Example: "  tenterhook fleet hub --fleet acme --host hub.example.com --listen 0.0.0.0:4222 --enroll-listen 0.0.0.0:4223\n  tenterhook fleet hub token --name laptop-7\n" +
+			"  tenterhook fleet hub --connection admin.json --dir /srv/hub",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if k.dir, err = hubPath(dir); err != nil {
+				return err
+			}
+			o.Limits, o.Logger = k.limits, slog.New(slog.NewTextHandler(a.err, nil))
+			k.log = o.Logger
+			if a.connection != "" {
+				return a.keepCluster(cmd, &k)
+			}
+			d, err := hub.Open(k.dir)
 			if err != nil {
 				return err
 			}
-			d, err := hub.Open(path)
-			if err != nil {
-				return err
-			}
-			o.Logger = slog.New(slog.NewTextHandler(a.err, nil))
 			s, err := d.Start(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
 			defer s.Stop()
-			if err := keepQueues(cmd.Context(), s, silence, o.Logger); err != nil {
+			nc, err := s.InProcess()
+			if err != nil {
 				return err
 			}
-			ended := make(chan error, 1)
-			ctx, cancel := context.WithCancel(cmd.Context())
-			if archiving {
-				go func() { ended <- archiveHere(ctx, s, path, o.Logger) }()
-			}
-			if a.json {
-				err = a.printJSON(s.Run)
-			} else {
-				_, err = fmt.Fprintf(a.out, "the hub of %s runs at %s; machines enroll at %s\nits folder is %s; 'tenterhook fleet hub token' lets a machine in\n", s.Run.Fleet, s.Run.URL, s.Run.Enroll, d.Path)
-			}
-			if err == nil {
-				select {
-				case <-ctx.Done():
-				case err = <-ended:
-					archiving = false
+			defer nc.Close()
+			k.alone = true
+			return k.keep(cmd.Context(), nc, func() error {
+				if a.json {
+					return a.printJSON(s.Run)
 				}
-			}
-			cancel()
-			if archiving {
-				err = errors.Join(err, <-ended)
-			}
-			return err
+				_, err := fmt.Fprintf(a.out, "the hub of %s runs at %s; machines enroll at %s\nits folder is %s; 'tenterhook fleet hub token' lets a machine in\n", s.Run.Fleet, s.Run.URL, s.Run.Enroll, d.Path)
+				return err
+			})
 		},
 	}
 	hubDir(cmd, &dir)
@@ -80,38 +68,10 @@ func (a *app) hubCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:4222", "`HOST:PORT` for machines")
 	cmd.Flags().StringVar(&o.Enroll, "enroll-listen", "127.0.0.1:4223", "`HOST:PORT` for machines that enroll")
 	cmd.Flags().StringArrayVar(&o.Hosts, "host", nil, "`NAME` or address by which machines reach the hub; the first is in the URLs (default: those of the last run)")
-	cmd.Flags().BoolVar(&archiving, "archive", true, "archive what machines ship, in this folder")
-	cmd.Flags().DurationVar(&silence, "job-wait", work.DefaultSilence, "how long a worker may be silent before its job is given to another")
-	cmd.Flags().Int64Var(&o.Limits.AuditBytes, "audit-bytes", 8<<30, "how many `BYTES` of audit wait for the archive before machines keep theirs")
-	cmd.AddCommand(a.tokenCommand(&dir), a.issuedCommand(&dir), a.revokeCommand(&dir), a.credentialCommand(&dir), a.unitCommand("hub", "The hub of a fleet"))
+	cmd.Flags().BoolVar(&k.archiving, "archive", true, "archive what machines ship, in this folder")
+	k.flags(cmd)
+	cmd.AddCommand(a.tokenCommand(&dir), a.issuedCommand(&dir), a.revokeCommand(&dir), a.credentialCommand(&dir), a.declareCommand(), a.unitCommand("hub", "The hub of a fleet"))
 	return cmd
-}
-
-// archiveHere archives in the hub's own process, until ctx ends.
-func archiveHere(ctx context.Context, s *hub.Server, dir string, log *slog.Logger) error {
-	nc, err := s.InProcess()
-	if err != nil {
-		return err
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
-	if err := archive.Release(ctx, js); err != nil {
-		return err
-	}
-	path, err := archivePath(dir)
-	if err != nil {
-		return err
-	}
-	to, err := archive.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = to.Close() }() // all of it is on disk
-	_, err = to.Consume(ctx, js, false, log)
-	return err
 }
 
 func (a *app) tokenCommand(dir *string) *cobra.Command {
@@ -238,8 +198,7 @@ func (a *app) credentialCommand(dir *string) *cobra.Command {
 			if a.json {
 				return a.printJSON(map[string]any{"name": c.Name, "role": c.Role, "file": to})
 			}
-			fmt.Fprintf(a.out, "%s has the credential of %s, in the role %s; keep it to yourself\n", to, c.Name, c.Role)
-			return nil
+			return a.credentialIn(to, c)
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", "", "`ROLE`: "+roleHelp)
@@ -248,4 +207,10 @@ func (a *app) credentialCommand(dir *string) *cobra.Command {
 	_ = cmd.MarkFlagRequired("role")   // it is there
 	_ = cmd.MarkFlagRequired("output") // it is there
 	return cmd
+}
+
+// credentialIn says where a credential is.
+func (a *app) credentialIn(path string, c *hub.Connection) error {
+	_, err := fmt.Fprintf(a.out, "%s has the credential of %s, in the role %s; keep it to yourself\n", path, c.Name, c.Role)
+	return err
 }

@@ -63,7 +63,7 @@ func (a *app) machineStatus(ctx context.Context) error {
 		return err
 	}
 	now := time.Now()
-	r := machineReport{Fleet: c.Fleet, Machine: c.Name, URL: c.URL, Troubles: append([]fleetstate.Trouble{}, fleetstate.Troubles(state, now)...)}
+	r := machineReport{Fleet: c.Fleet, Machine: c.Name, URL: c.Place(), Troubles: append([]fleetstate.Trouble{}, fleetstate.Troubles(state, now)...)}
 	if r.Agent, err = fleetstate.Read(state); err != nil {
 		return err
 	}
@@ -182,33 +182,39 @@ func (r *fleetReport) ask(ctx context.Context, c *hub.Connection) error {
 	if err != nil {
 		return err
 	}
-	keys, err := kv.ListKeys(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+	stream, err := js.Stream(ctx, "KV_"+hub.MachinesBucket)
+	if err != nil {
 		return err
 	}
-	if err == nil {
-		for name := range keys.Keys() {
-			entry, err := kv.Get(ctx, name)
-			if err != nil {
-				return err
-			}
-			m := r.machine(name)
-			m.Contact, m.State = entry.Created().UTC(), &fleetstate.State{}
-			if json.Unmarshal(entry.Value(), m.State) != nil {
-				m.State = nil // it says nothing that can be read
-				continue
-			}
-			m.Backlog = m.State.Audit.Backlog()
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter("$KV."+hub.MachinesBucket+".>")) // a publisher may list keys only so
+	if err != nil {
+		return err
+	}
+	for _, subject := range sortedKeys(info.State.Subjects) {
+		name := strings.TrimPrefix(subject, "$KV."+hub.MachinesBucket+".")
+		entry, err := kv.Get(ctx, name)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue // its operator removed it
 		}
+		if err != nil {
+			return err
+		}
+		m := r.machine(name)
+		m.Contact, m.State = entry.Created().UTC(), &fleetstate.State{}
+		if json.Unmarshal(entry.Value(), m.State) != nil {
+			m.State = nil // it says nothing that can be read
+			continue
+		}
+		m.Backlog = m.State.Audit.Backlog()
 	}
 	if c.Role != hub.Admin {
 		return nil
 	}
-	stream, err := js.Stream(ctx, hub.AuditStream)
+	audit, err := js.Stream(ctx, hub.AuditStream)
 	if err != nil {
 		return err
 	}
-	r.Waiting = stream.CachedInfo().State.Msgs
+	r.Waiting = audit.CachedInfo().State.Msgs
 	return nil
 }
 

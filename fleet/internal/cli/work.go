@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/fleet/internal/agent"
@@ -41,7 +39,7 @@ func (a *app) workerCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !hook.ValidQueue(queue) {
-				return problem.New("bad_queue", fmt.Sprintf("%q cannot be the name of a queue", queue), "use up to 63 of a-z, 0-9, '-' and '_', as in --queue reviews", nil)
+				return badQueue(queue)
 			}
 			return a.work(cmd.Context(), queue, max(parallel, 1))
 		},
@@ -49,6 +47,10 @@ func (a *app) workerCommand() *cobra.Command {
 	cmd.Flags().StringVar(&queue, "queue", "", "the queue")
 	cmd.Flags().IntVar(&parallel, "parallel", 1, "how many jobs to run side by side")
 	return cmd
+}
+
+func badQueue(name string) error {
+	return problem.New("bad_queue", fmt.Sprintf("%q cannot be the name of a queue", name), "use up to 63 of a-z, 0-9, '-' and '_', as in --queue reviews", nil)
 }
 
 func (a *app) work(ctx context.Context, queue string, parallel int) error {
@@ -267,24 +269,6 @@ func (a *app) courier(ctx context.Context, c *hub.Connection, nc *nats.Conn, log
 	defer reg.Close()
 	courier := &work.Courier{Connection: c, Spool: jobs.In(state), Journal: journal, Logger: log}
 	return courier.Run(ctx, nc)
-}
-
-// keepQueues keeps the queues of a hub until ctx ends.
-func keepQueues(ctx context.Context, s *hub.Server, silence time.Duration, log *slog.Logger) error {
-	nc, err := s.InProcess()
-	if err != nil {
-		return err
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return errors.Join(err, nc.Drain())
-	}
-	go func() {
-		defer nc.Close()
-		keeper := &work.Keeper{JS: js, Silence: cmp.Or(silence, work.DefaultSilence), Logger: log}
-		keeper.Keep(ctx)
-	}()
-	return nil
 }
 
 // jobsPart carries jobs as a part of the agent.

@@ -1,8 +1,11 @@
 package hub
 
 import (
+	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,28 +62,73 @@ func (c *Connection) Save(path string) error {
 	return WriteJSON(path, c)
 }
 
-// FromCredentials makes the connection to an existing cluster. creds is the content
-// of a NATS credentials file, empty = the URL has what the cluster asks for; ca is
-// in PEM, "" = the system's authorities.
-func FromCredentials(url, fleet, name string, role Role, creds []byte, ca string) (*Connection, error) {
-	if err := CheckName(name); err != nil {
-		return nil, err
-	}
-	c := &Connection{URL: url, Fleet: fleet, Name: name, Role: role, CA: ca}
-	if len(creds) == 0 {
-		return c, nil
-	}
+// UseCredentials takes what a NATS credentials file holds. A connection without a
+// name gets that of the credential, if it can be one.
+func (c *Connection) UseCredentials(creds []byte) error {
 	var err error
 	if c.JWT, err = jwt.ParseDecoratedJWT(creds); err != nil {
-		return nil, err
+		return err
 	}
 	pair, err := jwt.ParseDecoratedNKey(creds)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	seed, err := pair.Seed()
+	if err != nil {
+		return err
+	}
 	c.Seed = string(seed)
-	return c, err
+	user, err := jwt.DecodeUserClaims(c.JWT)
+	if err == nil && c.Name == "" && CheckName(user.Name) == nil {
+		c.Name = user.Name
+	}
+	return err
+}
+
+// Try connects once, and fails where the cluster refuses the credential, or has no
+// streams of a fleet as far as the role of the connection can tell. An admin may come
+// before the streams.
+func (c *Connection) Try(ctx context.Context) error {
+	refused := make(chan error, 1)
+	nc, err := c.Connect(nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		select {
+		case refused <- err:
+		default:
+		}
+	}))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	subject := "$JS.API.DIRECT.GET.KV_" + PolicyBucket + ".$KV." + PolicyBucket + ".guard" // of a machine and a publisher
+	switch c.Role {
+	case Worker:
+		subject = cmp.Or(c.API, "$JS.API") + ".STREAM.INFO." + JobStream
+	case Admin:
+		subject = "$JS.API.INFO"
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() {
+		m, err := nc.RequestWithContext(ctx, subject, nil)
+		var said struct{ Error *struct{} }
+		if err == nil && c.Role == Worker && json.Unmarshal(m.Data, &said) == nil && said.Error != nil {
+			err = nats.ErrNoResponders
+		}
+		answered <- err
+	}()
+	select {
+	case err = <-refused:
+	case err = <-answered:
+	}
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return problem.New("not_declared", "the cluster has no streams of a fleet that "+c.Name+" reaches", "declare them in this account: tenterhook fleet hub declare URL --creds FILE", err)
+	case err != nil:
+		return problem.New("hub_refused", fmt.Sprintf("the cluster lets %s not do what the role %s does: %v", c.Name, c.Role, err), "give it the permissions that 'tenterhook fleet hub declare' prints, for the name "+c.Name, err)
+	}
+	return nil
 }
 
 // options are those of every connection. What cannot be sent at once is an error:
@@ -145,12 +193,16 @@ func (c *Connection) JetStream(nc *nats.Conn, o ...jetstream.JetStreamOpt) (jets
 	return jetstream.New(nc, o...)
 }
 
-func (c *Connection) explain(err error) error {
-	url := c.URL
-	if at := strings.LastIndexByte(url, '@'); at >= 0 { // no passwords in messages
-		url = url[at+1:]
+// Place is the URL without a password, for messages.
+func (c *Connection) Place() string {
+	if at := strings.LastIndexByte(c.URL, '@'); at >= 0 {
+		return c.URL[at+1:]
 	}
-	message := fmt.Sprintf("the hub %s: %v", url, err)
+	return c.URL
+}
+
+func (c *Connection) explain(err error) error {
+	message := fmt.Sprintf("the hub %s: %v", c.Place(), err)
 	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) {
 		return problem.New("hub_refused", message, "enroll again: tenterhook fleet enroll URL TOKEN", err)
 	}

@@ -207,10 +207,18 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkGrant checks what a credential is to be of.
-func checkGrant(role Role, valid time.Duration) error {
+// CheckRole fails for a role that there is not.
+func CheckRole(role Role) error {
 	if _, ok := grants[role]; !ok {
 		return &problem.Error{Code: "bad_role", Message: fmt.Sprintf("there is no role %q", role), Hint: fmt.Sprintf("use one of %v", Roles())}
+	}
+	return nil
+}
+
+// checkGrant checks what a credential is to be of.
+func checkGrant(role Role, valid time.Duration) error {
+	if err := CheckRole(role); err != nil {
+		return err
 	}
 	if valid < 0 {
 		return &problem.Error{Code: "bad_duration", Message: fmt.Sprintf("a credential cannot be valid for %v", valid), Hint: "say for how long, such as 12h; 0 = until it is revoked"}

@@ -206,7 +206,8 @@ func (s *Server) declare(ctx context.Context, l Limits) error {
 	if err != nil {
 		return err
 	}
-	return Declare(ctx, js, l)
+	_, err = Declare(ctx, js, l, false)
+	return err
 }
 
 // InProcess connects as an admin, without a network. Close the connection.

@@ -2,10 +2,14 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 )
 
 // The streams and buckets of a fleet.
@@ -27,44 +31,102 @@ const Undelivered = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + JobStream + 
 type Limits struct {
 	AuditBytes int64
 	JobBytes   int64
-	Replicas   int // of a cluster
+	Replicas   int // of a cluster; 0 = as many as there are, and 1 of what is made
 }
 
-// Declare makes the streams and buckets of a fleet, or brings them up to date.
-// A full stream refuses what comes next, so that who sends it keeps it.
-func Declare(ctx context.Context, js jetstream.JetStream, l Limits) error {
+func (l Limits) withDefaults() Limits {
 	if l.AuditBytes <= 0 {
 		l.AuditBytes = 8 << 30
 	}
 	if l.JobBytes <= 0 {
 		l.JobBytes = 2 << 30
 	}
-	l.Replicas = max(l.Replicas, 1)
-	for _, c := range []jetstream.StreamConfig{
+	return l
+}
+
+// streams are those of a fleet. A full one refuses what comes next, so that who sends
+// it keeps it.
+func (l Limits) streams() []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
 		{Name: AuditStream, Subjects: []string{"audit.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: l.AuditBytes,
-			DenyDelete: true, DenyPurge: true, Compression: jetstream.S2Compression},
-		{Name: JobStream, Subjects: []string{"jobs.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: l.JobBytes, Duplicates: time.Hour},
-		{Name: DeadStream, Subjects: []string{"dead.>", Undelivered}, MaxAge: 90 * 24 * time.Hour, MaxBytes: l.JobBytes},
-	} {
-		c.Replicas = l.Replicas
-		if _, err := js.CreateOrUpdateStream(ctx, c); err != nil {
-			return fmt.Errorf("stream %s: %w", c.Name, err)
-		}
+			DenyDelete: true, DenyPurge: true, Compression: jetstream.S2Compression, Replicas: l.Replicas},
+		{Name: JobStream, Subjects: []string{"jobs.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: l.JobBytes, Duplicates: time.Hour, Replicas: l.Replicas},
+		{Name: DeadStream, Subjects: []string{"dead.>", Undelivered}, MaxAge: 90 * 24 * time.Hour, MaxBytes: l.JobBytes, Replicas: l.Replicas},
 	}
-	for _, c := range []jetstream.KeyValueConfig{
-		{Bucket: PolicyBucket, History: 16,
+}
+
+// buckets are those of a fleet.
+func (l Limits) buckets() []jetstream.KeyValueConfig {
+	return []jetstream.KeyValueConfig{
+		{Bucket: PolicyBucket, History: 16, Replicas: l.Replicas,
 			// A machine that subscribes first and asks then misses nothing: what the answer
 			// does not have yet is published later. That of $KV.policy comes before the store.
 			RePublish: &jetstream.RePublish{Source: "$KV." + PolicyBucket + ".>", Destination: "policy.>"}},
-		{Bucket: ResultBucket, TTL: 7 * 24 * time.Hour, MaxBytes: l.JobBytes,
+		{Bucket: ResultBucket, TTL: 7 * 24 * time.Hour, MaxBytes: l.JobBytes, Replicas: l.Replicas,
 			// What comes from the account of workers crosses to that of machines only so.
 			RePublish: &jetstream.RePublish{Source: "$KV." + ResultBucket + ".>", Destination: "results.>"}},
-		{Bucket: MachinesBucket},
-	} {
-		c.Replicas = l.Replicas
-		if _, err := js.CreateOrUpdateKeyValue(ctx, c); err != nil {
-			return fmt.Errorf("bucket %s: %w", c.Bucket, err)
-		}
+		{Bucket: MachinesBucket, Replicas: l.Replicas},
 	}
-	return nil
+}
+
+// Declare makes the streams and buckets of a fleet, or brings them up to date, and
+// returns what became of each. Settings that tenterhook does not need stay as an
+// operator made them. With dry nothing is changed.
+func Declare(ctx context.Context, js jetstream.JetStream, l Limits, dry bool) (list []Declared, err error) {
+	l = l.withDefaults()
+	for _, want := range l.streams() {
+		d, err := declareStream(ctx, js, want, dry)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, d)
+	}
+	for _, want := range l.buckets() {
+		d, err := declareBucket(ctx, js, want, dry)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+func declareStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig, dry bool) (Declared, error) {
+	return Reconcile("stream", want.Name, want, dry, func() (have jetstream.StreamConfig, err error) {
+		stream, err := js.Stream(ctx, want.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			return have, ErrMissing
+		}
+		if err != nil {
+			return have, err
+		}
+		have = stream.CachedInfo().Config
+		if !slices.ContainsFunc(have.Subjects, func(s string) bool { return slices.Contains(want.Subjects, s) }) {
+			err = problem.New("stream_taken", fmt.Sprintf("the account has a stream %s of something else: its subjects are %v", want.Name, have.Subjects), "give tenterhook an account of its own in the cluster", nil)
+		}
+		return have, err
+	}, func(c jetstream.StreamConfig) error {
+		_, err := js.CreateOrUpdateStream(ctx, c)
+		return err
+	})
+}
+
+func declareBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig, dry bool) (Declared, error) {
+	return Reconcile("bucket", want.Bucket, want, dry, func() (have jetstream.KeyValueConfig, err error) {
+		kv, err := js.KeyValue(ctx, want.Bucket)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			return have, ErrMissing
+		}
+		if err != nil {
+			return have, err
+		}
+		status, err := kv.Status(ctx)
+		if err != nil {
+			return have, err
+		}
+		return status.Config(), nil
+	}, func(c jetstream.KeyValueConfig) error {
+		_, err := js.CreateOrUpdateKeyValue(ctx, c)
+		return err
+	})
 }

@@ -39,7 +39,7 @@ func OpenDesk(ctx context.Context, c *hub.Connection) (*Desk, error) {
 		nc.Close()
 		return nil, problem.New("hub_refused", "the hub has no policies: "+err.Error(), "is this credential a publisher's, and the hub one of tenterhook's?", err)
 	}
-	return &Desk{c.URL, nc, kv}, nil
+	return &Desk{c.Place(), nc, kv}, nil
 }
 
 // Close ends the connection.

@@ -72,7 +72,7 @@ func (k *Keeper) queues(ctx context.Context) error {
 		if len(parts) != 3 || !hook.ValidQueue(parts[2]) || k.known[parts[2]] || len(k.known) >= maxQueues {
 			continue
 		}
-		if err := k.Queue(ctx, parts[2]); err != nil {
+		if _, err := Queue(ctx, k.JS, parts[2], k.Silence, false); err != nil {
 			return err
 		}
 		k.known[parts[2]] = true
@@ -80,11 +80,23 @@ func (k *Keeper) queues(ctx context.Context) error {
 	return nil
 }
 
-// Queue makes the consumer of a queue, or brings it up to date.
-func (k *Keeper) Queue(ctx context.Context, name string) error {
-	_, err := k.JS.CreateOrUpdateConsumer(ctx, hub.JobStream, jetstream.ConsumerConfig{Durable: name, FilterSubject: "jobs.*." + name,
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: k.Silence, MaxDeliver: MaxTries, MaxAckPending: 10_000})
-	return err
+// Queue makes the consumer of a queue, or brings it up to date. silence is how long a
+// worker may be silent; with dry nothing is changed.
+func Queue(ctx context.Context, js jetstream.JetStream, name string, silence time.Duration, dry bool) (hub.Declared, error) {
+	want := jetstream.ConsumerConfig{Durable: name, FilterSubject: "jobs.*." + name, AckPolicy: jetstream.AckExplicitPolicy, AckWait: silence, MaxDeliver: MaxTries, MaxAckPending: 10_000}
+	return hub.Reconcile("consumer", name, want, dry, func() (jetstream.ConsumerConfig, error) {
+		consumer, err := js.Consumer(ctx, hub.JobStream, name)
+		if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+			return jetstream.ConsumerConfig{}, hub.ErrMissing
+		}
+		if err != nil {
+			return jetstream.ConsumerConfig{}, err
+		}
+		return consumer.CachedInfo().Config, nil
+	}, func(c jetstream.ConsumerConfig) error {
+		_, err := js.CreateOrUpdateConsumer(ctx, hub.JobStream, c)
+		return err
+	})
 }
 
 // bury turns each note of the server into a dead letter and a result, and takes the
