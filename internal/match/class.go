@@ -104,7 +104,7 @@ func classEscape(s string, c rune, n int) (rune, int) {
 		}
 		return '\\', 0 // then a c
 	}
-	if digits > 0 && len(s) > digits {
+	if len(s) > digits { // of no digits is no number
 		if v, err := strconv.ParseUint(s[1:1+digits], 16, 32); err == nil {
 			return rune(v), 1 + digits
 		}

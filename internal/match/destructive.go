@@ -48,9 +48,6 @@ func (d *destruction) danger(word string) place {
 		return place{harm: doubtful, what: "one of too many words to be judged"}
 	}
 	p := d.line.danger(word, d.call)
-	if d.now != nil && len(d.now.words) < minIndexed && len(d.line.started) < minIndexed {
-		return p // what stands in few commands needs no keeping
-	}
 	if d.seen == nil {
 		d.seen = map[string]place{}
 	}
@@ -88,7 +85,7 @@ func (d *destruction) judge() {
 		if !f.write || f.how == mentioned {
 			continue
 		}
-		d.now = &started{words: []string{">"}, text: "> " + f.path, how: f.how}
+		d.now = &started{text: "> " + f.path, how: f.how}
 		if isDisk(f.path) {
 			d.verdict(fatal, "would overwrite the disk "+excerpt(shown(f.path)))
 		} else if isPlain(f.path) && d.danger(f.path).system {

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -208,6 +209,62 @@ func TestAHomeDirectoryIsGuardedWhereverItLies(t *testing.T) {
 		c.Home = "/data/alice"
 		if d := Destructive(c); d.Certainty != want {
 			t.Errorf("%s: %+v, want %d", command, d, want)
+		}
+	}
+}
+
+func TestAStrictRuleRunsOnTextThatClaudeCodeCannotRead(t *testing.T) {
+	rule, _ := ParseRule("Bash(git *)", RuleOptions{StrictCompat: true})
+	for command, want := range map[string]bool{
+		"export A=1": false, "export A=(1)": true, "declare a[1]=2": true, "a[1]=2": true, "a=(1)": true, "a=1": false,
+		"a" + strings.Repeat(" a", maxCommand/2-1): false, "a " + strings.Repeat(" a", maxCommand/2): true,
+		"ls \\\nx": true, "ls \\\rx": true, "ls \\ x": true, "ls \\\tx": true, "ls \\x": false, "ls x\\": false, "ls \x01": true, "ls \x7f": true, "ls\tx": false, "ls\nx": false, "ls \r": true,
+		"ls é": false, "ls\u00a0x": true, "ls\u200bx": true, "ls\ufeffx": true,
+	} {
+		input, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := rule.Match(inProject("Bash", string(input))); d.Run != want || d.By == "" {
+			t.Errorf("%.40q: %+v, want %v", command, d, want)
+		}
+	}
+	for _, bracket := range []string{"(", "[", "{"} {
+		command := "a '" + strings.Repeat(bracket, maxBrackets+1) + "'"
+		if d := rule.Match(inProject("Bash", `{"command":"`+command+`"}`)); !d.Run || !strings.Contains(d.By, "nested too deeply") {
+			t.Errorf("%s: %+v", bracket, d)
+		}
+	}
+}
+
+func TestADecisionNamesWhatRunsACommand(t *testing.T) {
+	for command, want := range map[string]string{
+		"git remote-ext origin 'rm -rf /'": "run by git remote-ext",
+		"git submodule foreach rm -rf /":   "run by git submodule",
+		"git bisect run rm -rf /":          "run by git bisect",
+		"git rebase -x 'rm -rf /'":         "run by git rebase",
+		"git rebase '-xrm -rf /'":          "run by git rebase",
+		"git difftool --extcmd='rm -rf /'": "run by git difftool",
+		"git grep '-Orm -rf /' x":          "run by git grep",
+		"git clone 'ext::rm -rf /'":        "run by git clone",
+		"git log --what='rm -rf /'":        "run by git log",
+		"git -c alias.x='!rm -rf /' x":     "through a git alias",
+		"git -c core.editor='rm -rf /' x":  "through the git setting core.editor",
+		"sudo rm -rf /":                    "run by sudo",
+		"sh -c 'rm -rf /'":                 "run by sh",
+		"xargs rm -rf /":                   "run by xargs",
+		"su -c 'rm -rf /'":                 "run by su",
+		"alias x='rm -rf /'; x":            "through the alias x",
+		"PAGER='rm -rf /' man ls":          "in PAGER",
+		"test -v 'a[$(rm -rf /)]'":         "in a subscript",
+		"unheardof rm -rf /":               "perhaps run by unheardof",
+		"fd -x rm -rf /":                   "run by fd",
+		"env -S 'rm -rf /'":                "run by env",
+		"trap 'rm -rf /' EXIT":             "run by trap",
+		"eval 'rm -rf /'":                  "run by eval",
+	} {
+		if d := Destructive(inWork(t, command)); !strings.Contains(d.By, ", "+want+", ") && !strings.Contains(d.By, ", "+want+" ") {
+			t.Errorf("%s: %s, want %q in it", command, d.By, want)
 		}
 	}
 }

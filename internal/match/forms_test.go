@@ -1,6 +1,7 @@
 package match
 
 import (
+	"hash/crc32"
 	"strings"
 	"testing"
 )
@@ -57,16 +58,19 @@ func simpleCommand(command string) bool {
 	return !strings.ContainsAny(command, "\n#;&|<>(){}'\"`\\=!") && !strings.HasPrefix(command, "time ") && !strings.HasPrefix(command, "coproc")
 }
 
+// drawn chooses one command of so many, the same ones whatever is listed beside them.
+func drawn(command string, of uint32) bool {
+	return crc32.ChecksumIEEE([]byte(command))%of == 0
+}
+
 func TestNoFormOfTheShellChangesWhatACommandDoes(t *testing.T) {
 	for list, judge := range map[string]func(*Call) Decision{"destructive.txt": Destructive, "network.txt": Network, "secrets.txt": secrets(t)} {
 		n := 0
 		for _, one := range commandsOf(t, list) {
-			if !simpleCommand(one.command) {
+			if !simpleCommand(one.command) || !drawn(one.command, 9) {
 				continue
 			}
-			if n++; n%9 != 0 {
-				continue
-			}
+			n++
 			want := judge(inWork(t, one.command)).Certainty
 			for _, form := range forms {
 				if d := judge(inWork(t, within(form, one.command))); d.Certainty != want {
@@ -84,12 +88,10 @@ func TestNoFormOfTheShellMakesACommandHarmful(t *testing.T) {
 	judge := judgements(t)
 	n := 0
 	for _, one := range commandsOf(t, "harmless.txt") {
-		if one.want != "passed" || !simpleCommand(one.command) {
+		if one.want != "passed" || !simpleCommand(one.command) || !drawn(one.command, 7) {
 			continue
 		}
-		if n++; n%7 != 0 {
-			continue
-		}
+		n++
 		for _, form := range forms {
 			for _, name := range []string{"destructive", "network", "secrets"} {
 				if d := judge[name](inWork(t, within(form, one.command))); d.Certainty > Observed {

@@ -60,9 +60,7 @@ func (r *lineReader) git(words []string, at int, in stream) {
 		case rest[0] == "for-each-repo" && j > 0 && !isOption(w):
 			r.carried(append([]string{words[0]}, rest[j:]...), stream{}, may, runBy("git "+rest[0]))
 		case rest[0] == "submodule" && w == "foreach", rest[0] == "bisect" && w == "run":
-			if j+1 < len(rest) {
-				r.text(strings.Join(rest[j+1:], " "), does, runBy("git "+rest[0]))
-			}
+			r.text(strings.Join(rest[j+1:], " "), does, runBy("git "+rest[0]))
 		case w == "-x" || w == "--exec" || w == "--extcmd" || strings.HasSuffix(w, "-filter") || w == "--upload-pack" || w == "--receive-pack" || w == "--command":
 			if j+1 < len(rest) && !(rest[0] == "clean" || rest[0] == "cherry-pick") {
 				r.text(rest[j+1], does, runBy("git "+rest[0]))

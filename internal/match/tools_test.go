@@ -181,6 +181,8 @@ func TestUnknownPartsMayBeWhatARuleWants(t *testing.T) {
 		{"Bash(cat a/b)", "cat *", No},
 		{"Bash(cat a/b)", "cat a/*", Suspected},
 		{"Bash(cat a b)", "cat *", No},
+		{"Bash(rm *)", "X=ls; : ${X:=cat}; $X foo", Observed},
+		{"Bash(rm *)", ": ${X:=cat}; $X foo", Suspected},
 	} {
 		rule, _ := ParseRule(tt.rule, RuleOptions{})
 		if d := rule.Match(inWork(t, tt.command)); d.Certainty != tt.want {

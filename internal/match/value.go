@@ -39,9 +39,6 @@ func (v variables) add(name string, val value) {
 		}
 	}
 	if len(have) >= maxChoices {
-		if f := have[maxChoices-1].fields; len(f) == 1 && f[0] == wildWordsText {
-			return
-		}
 		v[name] = append(have[:maxChoices-1:maxChoices-1], value{fields: []string{wildWordsText}})
 		return
 	}

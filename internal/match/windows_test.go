@@ -57,6 +57,14 @@ func TestEverySpellingOfAWindowsPathMeetsARule(t *testing.T) {
 	}
 }
 
+func TestADriveIsALetterAndAColon(t *testing.T) {
+	for name, want := range map[string]bool{"a:": true, "A:/x": true, "z:": true, `Z:\x`: true, "c:x": true, "@:": false, "[:": false, "`:": false, "{:": false, "1:": false, "ab:": false, "a": false, ":a": false, "": false} {
+		if hasDrive(name) != want {
+			t.Errorf("%q has a drive: %v", name, !want)
+		}
+	}
+}
+
 func TestRulesOnFoldersReadWindowsPaths(t *testing.T) {
 	asOnWindows(t)
 	for _, tt := range []struct {
