@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/decl"
 	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
@@ -82,7 +83,7 @@ func (e *entry) title(g *entry) string {
 	}
 	for _, from := range at {
 		for _, key := range []string{"name", "id"} {
-			if name := strings.TrimSpace(from.Caption(key)); name != "" && len(name) <= 100 {
+			if name := strings.TrimSpace(from.Caption(key)); name != "" && decl.IsName(name) {
 				return e.r.unique(name)
 			}
 		}

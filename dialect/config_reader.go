@@ -167,6 +167,9 @@ func (e *entry) rules(key string) hook.Rules {
 // strange warns of keys that have no effect.
 func (e *entry) strange(known func(key string) bool) {
 	all := e.p.handlerKeys()
+	if e.p.own {
+		e.Valueless(all)
+	}
 	e.Unknown(all, func(key string) bool {
 		told := e.Get("command") == nil && slices.Contains(systemCommands, key) // it is taken for the command, and that is said
 		return known(key) || told || slices.Contains(e.p.ignored, key)

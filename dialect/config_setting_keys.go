@@ -57,13 +57,17 @@ func settings() []Setting {
 	every := func(s Setting) Setting { s.others = true; return s }
 	policy := row("default_on_failure", decl.Choice, byReach, "`\"block\"` for hooks that do not say",
 		func(e *entry, s *Settings) {
-			s.DefaultOnFailure = decl.Word(e.Table, "default_on_failure", decl.Policies)
+			s.DefaultOnFailure = meantPolicy(e.Table, "default_on_failure")
 		})
 	policy.Words = plain(decl.Policies)
 	return []Setting{
 		row("hooks", decl.Object, "all scopes, joined", "by event: handlers as Claude Code or caliban write them, or flat with the keys of HOOK.md", nil),
 		every(flag("disable_all_hooks", byReach, "in-process hooks still run", func(s *Settings) **bool { return &s.DisableAllHooks })),
-		every(flag("allow_managed_hooks_only", byManaged, "no other hooks run", func(s *Settings) **bool { return &s.AllowManagedHooksOnly })),
+		every(row("allow_managed_hooks_only", decl.Flag, byManaged, "no other hooks run", func(e *entry, s *Settings) {
+			if s.AllowManagedHooksOnly = e.Choice("allow_managed_hooks_only"); s.AllowManagedHooksOnly == nil && e.Has("allow_managed_hooks_only") {
+				s.AllowManagedHooksOnly = new(true) // who misspells it wants it
+			}
+		})),
 		every(flag("allow_no_hooks", byManaged, "`--no-hooks` switches managed hooks off too", func(s *Settings) **bool { return &s.AllowNoHooks })),
 		list("disabled", byReach, "IDs of hooks", func(s *Settings) *[]string { return &s.Disabled }),
 		policy,
@@ -162,6 +166,9 @@ func (r *configReader) settings(doc *decl.Node) {
 		return p.Key == "hooks" || !slices.Contains(names, decl.Snake(p.Key))
 	})
 	e := r.newEntry("settings", &decl.Node{Line: doc.Line, Value: ours})
+	if r.p.own {
+		e.Valueless(names)
+	}
 	for _, s := range settings() {
 		if s.read != nil && (s.others || r.p.own) {
 			s.read(e, &r.config.Settings)
@@ -244,15 +251,19 @@ func (e *entry) model() ModelSettings {
 		BaseURL: table.Str("base_url"), APIKeyEnv: table.Str("api_key_env")}
 }
 
-// audit reads what it means that a record cannot be written. Who misspells it wants
-// one to be.
+// audit reads what it means that a record cannot be written.
 func (e *entry) audit() hook.FailurePolicy {
 	table := e.section("audit")
 	if table == nil {
 		return ""
 	}
-	policy := decl.Word(table, "on_failure", decl.Policies)
-	if policy == "" && table.Has("on_failure") {
+	return meantPolicy(table, "on_failure")
+}
+
+// meantPolicy reads what a failure means. Who misspells it wants one to block.
+func meantPolicy(t *decl.Table, key string) hook.FailurePolicy {
+	policy := decl.Word(t, key, decl.Policies)
+	if policy == "" && t.Has(key) {
 		policy = hook.FailureBlock
 	}
 	return policy

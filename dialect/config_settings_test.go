@@ -13,13 +13,13 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// A value that is no flag is an error, and leaves everything as it was.
+// A value that is no flag is an error, and counts as what protects more.
 func TestSlipSwitchesNoProtectionOff(t *testing.T) {
 	for _, value := range []string{`"of"`, `0`, `""`, `[]`, `{}`} {
 		got := readText("/w/.tenterhook/settings.json", `{"self_protection": `+value+`, "allow_managed_hooks_only": `+value+`, "hooks": {"PreToolUse": [
 			{"command": "guard", "enabled": `+value+`, "on_failure": "block"}]}}`)
-		if s := got.Settings; s.SelfProtection != nil || s.AllowManagedHooksOnly != nil {
-			t.Errorf("%s is taken for a choice: %+v", value, s)
+		if s := got.Settings; s.SelfProtection != nil || s.AllowManagedHooksOnly == nil || !*s.AllowManagedHooksOnly {
+			t.Errorf("%s switches a protection off: %+v", value, s)
 		}
 		if h := got.Hooks[0]; h.State != hook.StateInvalid || h.OnFailure != hook.FailureBlock {
 			t.Errorf("enabled = %s: %s %q", value, h.State, h.Why)

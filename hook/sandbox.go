@@ -63,7 +63,7 @@ func SandboxOf(raw json.RawMessage) (*Sandbox, []Diagnostic) {
 		if err := json.Unmarshal(raw, &mode); err != nil {
 			return nil, []Diagnostic{mistake("wrong_type", "sandbox", err.Error(), "")}
 		}
-		return checkedSandbox(&Sandbox{Mode: mode})
+		return checkedSandbox(&Sandbox{Mode: mode}, "sandbox")
 	}
 	members, err := Members(raw)
 	if err != nil || members == nil {
@@ -79,7 +79,7 @@ func SandboxOf(raw json.RawMessage) (*Sandbox, []Diagnostic) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	return checkedSandbox(s)
+	return checkedSandbox(s, "sandbox.mode")
 }
 
 // take reads one key of the table.
@@ -105,7 +105,11 @@ func (s *Sandbox) take(key string, value json.RawMessage) *Diagnostic {
 		}
 		return new(mistake("unknown_key", full, "no such key", hint))
 	case json.Unmarshal(value, into) != nil:
-		return new(mistake("wrong_type", full, "has a value of the wrong type", "mode takes text, the others a list of texts"))
+		want := "a list of strings"
+		if into == any(&s.Mode) {
+			want = "a string"
+		}
+		return new(mistake("wrong_type", full, "want "+want, ""))
 	}
 	return nil
 }
@@ -123,23 +127,27 @@ func snakeCase(key string) string {
 	return b.String()
 }
 
-// checkedSandbox returns the sandbox, or what is wrong with its values.
-func checkedSandbox(s *Sandbox) (*Sandbox, []Diagnostic) {
+// checkedSandbox returns the sandbox, or what is wrong with its values. modeKey is
+// the key that has the mode.
+func checkedSandbox(s *Sandbox, modeKey string) (*Sandbox, []Diagnostic) {
 	var problems []Diagnostic
 	if !slices.Contains(SandboxModes(), s.Mode) {
 		hint := "it is none, reap, read-only or strict"
 		if near := Nearest(string(s.Mode), []string{"none", "reap", "read-only", "strict"}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		problems = append(problems, mistake("unknown_value", "sandbox", fmt.Sprintf("there is no mode %q", s.Mode), hint))
+		problems = append(problems, mistake("unknown_value", modeKey, fmt.Sprintf("there is no mode %q", s.Mode), hint))
 	}
 	if _, err := s.Ports(); err != nil {
 		problems = append(problems, mistake("unknown_value", "sandbox.allow_net", err.Error(), `write ports as "tcp:443"; a host cannot be named`))
 	}
-	for _, list := range [][]string{s.AllowWrite, s.AllowRead, s.DenyRead} {
-		for _, path := range list {
+	for _, list := range []struct {
+		key   string
+		paths []string
+	}{{"allow_write", s.AllowWrite}, {"allow_read", s.AllowRead}, {"deny_read", s.DenyRead}} {
+		for _, path := range list.paths {
 			if !rooted(path) {
-				problems = append(problems, mistake("unknown_value", "sandbox", fmt.Sprintf("%q is not an absolute path", path),
+				problems = append(problems, mistake("unknown_value", "sandbox."+list.key, fmt.Sprintf("%q is not an absolute path", path),
 					"begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"))
 			}
 		}

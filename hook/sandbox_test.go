@@ -36,7 +36,7 @@ func TestSandboxIsAModeOrATable(t *testing.T) {
 		`"strickt"`: "sandbox", `7`: "sandbox", `["strict"]`: "sandbox", `null`: "sandbox", `""`: "sandbox",
 		`{"modus": "strict"}`: "sandbox.modus", `{"mode": 1}`: "sandbox.mode", `{"memory": 512}`: "sandbox.memory",
 		`{"allow_net": ["443"]}`: "sandbox.allow_net", `{"allow_net": ["tcp:0"]}`: "sandbox.allow_net", `{"allow_net": ["tcp:65536"]}`: "sandbox.allow_net",
-		`{"allow_net": ["udp:53"]}`: "sandbox.allow_net", `{"allow_write": ["build"]}`: "sandbox", `{"allow_write": "/x"}`: "sandbox.allow_write",
+		`{"allow_net": ["udp:53"]}`: "sandbox.allow_net", `{"allow_write": ["build"]}`: "sandbox.allow_write", `{"allow_write": "/x"}`: "sandbox.allow_write",
 		`{"optional": true}`: "sandbox.optional", `{"mode": "none", "mode": "strict"}`: "sandbox",
 	} {
 		if got, problems := hook.SandboxOf(json.RawMessage(text)); got != nil || len(problems) == 0 || problems[0].Key != want {
@@ -53,13 +53,13 @@ func TestMistakeOfASandboxSaysWhatToDo(t *testing.T) {
 		`{"mods": 1, "x": 2, "memory": "1"}`: {{Severity: "error", Code: "unknown_key", Key: "sandbox.mods", Message: "no such key", Hint: `did you mean "mode"?`},
 			{Severity: "error", Code: "unknown_key", Key: "sandbox.x", Message: "no such key", Hint: "it takes mode, allow_write, allow_read, deny_read, allow_net, memory"},
 			{Severity: "error", Code: "unknown_value", Key: "sandbox.memory", Message: `want a size such as "512MiB", got "1"`}},
-		`{"denyRead": 1}`: {{Severity: "error", Code: "wrong_type", Key: "sandbox.denyRead", Message: "has a value of the wrong type", Hint: "mode takes text, the others a list of texts"}},
+		`{"denyRead": 1}`: {{Severity: "error", Code: "wrong_type", Key: "sandbox.denyRead", Message: "want a list of strings"}},
 		`{"mode": "x", "allow_net": ["x"], "allow_write": ["a", "/b"], "allow_read": ["c~"], "deny_read": ["~d"]}`: {
-			{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `there is no mode "x"`, Hint: "it is none, reap, read-only or strict"},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox.mode", Message: `there is no mode "x"`, Hint: "it is none, reap, read-only or strict"},
 			{Severity: "error", Code: "unknown_value", Key: "sandbox.allow_net", Message: `"x" is no port`, Hint: `write ports as "tcp:443"; a host cannot be named`},
-			{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `"a" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"},
-			{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `"c~" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"},
-			{Severity: "error", Code: "unknown_value", Key: "sandbox", Message: `"~d" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"}},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox.allow_write", Message: `"a" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox.allow_read", Message: `"c~" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"},
+			{Severity: "error", Code: "unknown_value", Key: "sandbox.deny_read", Message: `"~d" is not an absolute path`, Hint: "begin it with /, ~ or ${TENTERHOOK_PROJECT_DIR}"}},
 	} {
 		box, problems := hook.SandboxOf(json.RawMessage(text))
 		if diff := cmp.Diff(want, problems); diff != "" || box != nil {

@@ -48,6 +48,18 @@ func TestM2WhatIsWrongIsNamed(t *testing.T) {
 		{"bins of a wrong type", head + "[requires]\nbins = 3", hook.StateInvalid, "error wrong_type:5", "requires.bins"},
 		{"variable of a wrong type", head + "[env]\nA = 1.10", hook.StateInvalid, "error wrong_type:5", "env.A quotes"},
 		{"variable without a name", head + "[env]\n\"A=B\" = \"x\"", hook.StateInvalid, "error unknown_value:5", "A=B"},
+		{"name with a line break", head + `name = "a\nb"`, hook.StateInvalid, "error unknown_value:4", `name "a\nb"`},
+		{"name with a NUL", head + `name = "a\u0000b"`, hook.StateInvalid, "error unknown_value:4", "name"},
+		{"name that turns the reading direction", head + "name = \"a\u202eb\"", hook.StateInvalid, "error unknown_value:4", "name"},
+		{"name that is too long", head + `name = "` + strings.Repeat("x", 101) + `"`, hook.StateInvalid, "error unknown_value:4", "name 100"},
+		{"queue of a wrong type", head + "async = true\nqueue = 5", hook.StateInvalid, "error wrong_type:5", "queue a string quotes"},
+		{"matcher beyond any integer", head + `matcher = 99999999999999999999`, hook.StateInvalid, "error wrong_type:4", "matcher number 99999999999999999999 quotes"},
+		{"matcher beyond any float", head + `matcher = -1e999`, hook.StateInvalid, "error wrong_type:4", "matcher number -1e999"},
+		{"matcher beyond any integer, in base 16", head + `matcher = 0xFFFFFFFFFFFFFFFFFF`, hook.StateInvalid, "error wrong_type:4", "matcher number"},
+		{"sandbox without such a mode, dotted", head + `sandbox.mode = "x"`, hook.StateInvalid, "error unknown_value:4", "sandbox.mode x"},
+		{"sandbox without such a mode, in a table", head + "[sandbox]\nmemory = \"1GiB\"\nmode = \"x\"", hook.StateInvalid, "error unknown_value:6", "sandbox.mode x"},
+		{"sandbox with a relative path", head + "[sandbox]\nmode = \"reap\"\nallow_read = [\"a\"]", hook.StateInvalid, "error unknown_value:6", "sandbox.allow_read"},
+		{"table of a wrong key, dotted", head + `requires.bins.x = 1`, hook.StateInvalid, "error wrong_type:4", "requires.bins a table"},
 		{"date", head + `matcher = 2024-01-01`, hook.StateInvalid, "error wrong_type:4", "a date"},
 		{"failures of a wrong type", head + "[breaker]\nfailures = \"5\"", hook.StateInvalid, "error wrong_type:5", "breaker.failures"},
 
@@ -77,7 +89,7 @@ func TestM2WhatIsWrongIsNamed(t *testing.T) {
 		{"no event", "command = \"x\"", hook.StateInvalid, "error missing_event:1", "event"},
 		{"empty event", "command = \"x\"\nevent = \"\"", hook.StateInvalid, "error missing_event:3", "event"},
 		{"no command", "event = \"Stop\"", hook.StateUnsupported, "warning missing_command:2", "command"},
-		{"blank command", "event = \"Stop\"\ncommand = \"  \"", hook.StateUnsupported, "warning missing_command:2", "command"},
+		{"blank command", "event = \"Stop\"\ncommand = \"  \"", hook.StateUnsupported, "warning missing_command:3", "command"},
 		{"no command in a command hook", "event = \"Stop\"\ntype = \"command\"", hook.StateInvalid, "error missing_command:3", "command"},
 		{"url without a type", "event = \"Stop\"\nurl = \"https://x\"", hook.StateUnsupported, "warning missing_command:2", `type = "http"`},
 		{"no url", "event = \"Stop\"\ntype = \"http\"", hook.StateInvalid, "error missing_url:3", `"http" needs a url`},
@@ -87,6 +99,9 @@ func TestM2WhatIsWrongIsNamed(t *testing.T) {
 		{"url of a wrong type", "event = \"Stop\"\ntype = \"http\"\nurl = 3", hook.StateInvalid, "error wrong_type:4", "url"},
 		{"header of a wrong type", "event = \"Stop\"\ntype = \"http\"\nurl = \"x\"\nheaders = {A = 1}", hook.StateInvalid, "error wrong_type:5", "headers a table of strings"},
 		{"number that JSON does not have", "event = \"Stop\"\ntype = \"mcp\"\nserver = \"s\"\ntool = \"t\"\ninput = {n = nan}", hook.StateInvalid, "error wrong_type:6", "input"},
+		{"condition that is empty", "event = \"PreToolUse\"\ntype = \"rule\"\ndecision = \"deny\"\nreason = \"r\"\nnetwork = \"\"", hook.StateInvalid, "error wrong_type:6", "network true or false"},
+		{"headers that are empty", "event = \"Stop\"\ntype = \"http\"\nurl = \"x\"\nheaders = \"\"", hook.StateInvalid, "error wrong_type:5", "headers"},
+		{"decision of a wrong type", "event = \"PreToolUse\"\ntype = \"rule\"\nreason = \"r\"\ndecision = 5", hook.StateInvalid, "error wrong_type:5", "decision a string"},
 		{"url on a command hook", head + `url = "https://x"`, hook.StateReady, "warning unused_key:4", "url command http"},
 		{"command on an http hook", "event = \"Stop\"\ntype = \"http\"\nurl = \"x\"\ncommand = \"y\"", hook.StateReady, "warning unused_key:5", "command http"},
 
@@ -187,6 +202,11 @@ func TestWhatCannotBeParsedIsOneInvalidHook(t *testing.T) {
 		{"TOML table twice", inTOML("[env]\nA = \"1\"\n[env]"), "error duplicate_key:4", `"env" line 2`},
 		{"TOML dotted key twice", inTOML("env.A = \"1\"\nenv . \"A\" = \"2\""), "error duplicate_key:3", `"env.A" line 2`},
 		{"TOML string without end", inTOML("event = '''\nStop"), "error syntax:3", "event"},
+		{"TOML list of tables, broken", inTOML("[[x]]\n[[x]] junk"), "error syntax:3", "newline"},
+		{"TOML quoted key like a dotted one", inTOML("\"a.b\" = 1\na.b = \"c"), "error syntax:3", "newlines"},
+		{"UTF-16", "\xff\xfe+\x00+\x00+\x00\n\x00", "error not_utf8:1", "UTF-16 UTF-8"},
+		{"UTF-16, the other way around", "\xfe\xff\x00+\x00+\x00+\x00\n", "error not_utf8:1", "UTF-16 UTF-8"},
+		{"lines of old", "+++\revent = \"Stop\"\r+++\r", "error no_frontmatter:1", "carriage newline"},
 		{"NUL", inTOML("event = \"St\x00op\""), "error syntax:2", "control"},
 		{"no UTF-8", inTOML("event = \"St\xffop\""), "error not_utf8:2", "UTF-8"},
 
@@ -238,6 +258,44 @@ func TestJSONThatOthersRefuseIsReadWithAWarning(t *testing.T) {
 	h, notes := one(t, "{\n\"event\": \"Stop\", // why }\n\"command\": \"x\",\n}\n\n")
 	if diff := cmp.Diff([]string{"warning json_comment:2", "warning trailing_comma:3"}, short(notes)); diff != "" || h.State != hook.StateReady || h.Command.Line != "x" {
 		t.Errorf("%s: %+v", diff, h)
+	}
+}
+
+// A key that YAML or JSON has without a value counts as absent, and that is said.
+func TestKeyWithoutAValueIsSaid(t *testing.T) {
+	for text, want := range map[string][]string{
+		inYAML("event: Stop\ncommand: x\non_failure:\nmatcher: ~"):          {"warning no_value:4", "warning no_value:5"},
+		inYAML("event: Stop\ncommand: x\nrequires:\n  bins:"):               {"warning no_value:5"},
+		"{\n\"event\": \"Stop\",\n\"command\": \"x\",\n\"if\": null\n}\n\n": {"warning no_value:4"},
+		inYAML("event: Stop\ncommand: x\n_note:\n$schema:"):                 nil,
+	} {
+		h, notes := one(t, text)
+		if diff := cmp.Diff(want, short(notes)); diff != "" || h.State != hook.StateReady {
+			t.Errorf("%s: %s %s", text, diff, h.Why)
+		}
+	}
+}
+
+// YAML 1.1 had numbers that YAML 1.2 does not: 010 was 8.
+func TestNumbersOfOldYAMLAreText(t *testing.T) {
+	for value, want := range map[string]string{"0644": "0644", "1_000": "1_000", "0b11": "0b11", "-017": "-017", "yes": "yes",
+		"0": "0", "-5": "-5", "0o17": "15", "0x1F": "31", "True": "true"} {
+		h, notes := one(t, inYAML("event: Stop\ncommand: x\nenv: {A: "+value+"}"))
+		if got := h.Env["A"]; got != want || len(notes) > 0 {
+			t.Errorf("%s: %q, want %q %v", value, got, want, notes)
+		}
+	}
+	if h, notes := one(t, inYAML("event: Stop\ncommand: x\ntimeout: 010")); h.State != hook.StateInvalid || len(notes) != 1 || notes[0].Code != "bad_timeout" {
+		t.Errorf("%s %v", h.State, notes)
+	}
+}
+
+// Dates reach a tool's arguments as they are written.
+func TestDatesAmongParametersAreText(t *testing.T) {
+	h, notes := one(t, inTOML("event = \"Stop\"\ntype = \"mcp\"\nserver = \"s\"\ntool = \"t\"\ninput = {a = 2026-01-02, b = 2026-01-02T03:04:05, c = 03:04:05, d = 2026-01-02T03:04:05+01:00}"))
+	want := `{"a":"2026-01-02","b":"2026-01-02T03:04:05","c":"03:04:05","d":"2026-01-02T03:04:05+01:00"}`
+	if got := string(h.Params["input"]); got != want || len(notes) > 0 {
+		t.Errorf("%s, want %s %v", got, want, notes)
 	}
 }
 

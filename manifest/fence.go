@@ -96,6 +96,9 @@ func cut(file string) (block, *hook.Diagnostic) {
 	defer buffers.Put(lines)
 	lines.Reset(strings.NewReader(file))
 	if _, err := frontmatter.MustParse(lines, &s, fences...); err != nil {
+		if odd := decl.UTF16(file); odd != nil {
+			return block{}, odd
+		}
 		return block{}, missingFence(strings.TrimSpace(opening), line, err)
 	}
 	b := block{syntax: s.syntax, rest: rest, taken: s.taken, fence: s.fence, line: line + 1}
@@ -139,7 +142,10 @@ func missingFence(word string, line int, err error) *hook.Diagnostic {
 	}
 	bad := &hook.Diagnostic{Code: "no_frontmatter", Line: line, Message: "there is no front matter, so no hook is declared",
 		Hint: "begin the file with a line that holds +++ alone, then event and command, then +++ again"}
-	if strings.HasPrefix(word, "{") {
+	switch {
+	case strings.ContainsRune(word, '\r'):
+		bad.Message, bad.Hint = "its lines end with a carriage return alone, so no front matter is found", "end lines with a newline"
+	case strings.HasPrefix(word, "{"):
 		bad.Hint = "put the opening { on a line of its own"
 	}
 	return bad

@@ -71,7 +71,7 @@ func (r *reader) hooks() []*hook.Hook {
 // definition reads everything but the events.
 func (r *reader) definition() *hook.Hook {
 	h := &hook.Hook{
-		Name:      cmp.Or(r.Str("name"), r.src.Folder),
+		Name:      cmp.Or(r.Name("name"), r.src.Folder),
 		Matcher:   r.matcher(),
 		If:        r.Rules("if"),
 		Kind:      r.kind(),
@@ -152,7 +152,11 @@ func (r *reader) command(h *hook.Hook) {
 		r.Fail("missing_command", "type", "a command hook needs a command", `add command = "./run.sh"`)
 	default:
 		h.Why = r.noCommand()
-		r.Warn("missing_command", r.from.key, h.Why, r.KindHint())
+		key := r.from.key
+		if r.Has("command") {
+			key = "command"
+		}
+		r.Warn("missing_command", key, h.Why, r.KindHint())
 	}
 }
 

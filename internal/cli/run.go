@@ -85,7 +85,7 @@ func (a *app) printOutcome(out *hook.Outcome) {
 	if out.Reason != "" {
 		line += ": " + inset(out.Reason)
 		if id := decider(out); id != "" {
-			line += style.dim(" (" + printable(id) + ")")
+			line += style.dim(" (" + oneLine(id) + ")")
 		}
 	}
 	if failed := failures(out); failed != "" {
@@ -145,7 +145,7 @@ func failures(out *hook.Outcome) string {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, fmt.Sprintf("%s (%s)", printable(r.Hook.ID), r.Failure))
+		names = append(names, fmt.Sprintf("%s (%s)", oneLine(r.Hook.ID), r.Failure))
 	}
 	noun := "hooks"
 	if len(failed) == 1 {

@@ -36,10 +36,13 @@ func (t *Table) into(k *Key, field any) {
 	case *[]string:
 		*field = t.List(k.Name)
 	case *string:
-		if k.Takes == Choice {
+		switch k.Takes {
+		case Choice:
 			*field = Word(t, k.Name, k.Words)
-		} else {
+		case Prose:
 			*field = t.Caption(k.Name)
+		default:
+			*field = t.Str(k.Name)
 		}
 	}
 }
@@ -210,6 +213,7 @@ func (t *Table) queue(h *hook.Hook) {
 // the kind makes of them.
 func (t *Table) Params(h *hook.Hook, takes func(key string) bool) {
 	h.Params = make(hook.Params)
+	var wrong []string // codes of what is not missing, but wrong
 	for i := range keys {
 		k := &keys[i]
 		if !k.isParam() || !slices.Contains(k.Kinds, h.Kind) || !takes(k.Name) {
@@ -219,7 +223,7 @@ func (t *Table) Params(h *hook.Hook, takes func(key string) bool) {
 		if k.Name == "mcp" {
 			name = "server"
 		}
-		if n == nil || n.Value == "" {
+		if n == nil || n.Value == "" && k.Takes.hasEmpty() {
 			if k.Must && h.Params[name] == nil {
 				t.Fail("missing_"+k.Name, "type", fmt.Sprintf("a hook of type %q needs a %s", h.Kind, k.Name), "")
 			}
@@ -227,23 +231,27 @@ func (t *Table) Params(h *hook.Hook, takes func(key string) bool) {
 		}
 		if want, odd := k.Takes.odd(n); odd != nil {
 			t.WrongType(k.Name, want, odd)
+			wrong = append(wrong, "missing_"+k.Name)
 		} else if raw, ok := n.JSON(); !ok {
-			t.Fail("wrong_type", k.Name, "holds a value that JSON does not have", "write numbers that are finite, and dates in quotes")
+			t.Fail("wrong_type", k.Name, "holds a value that JSON does not have", "write numbers that are finite")
 		} else {
 			h.Params[name] = raw
 		}
 	}
 	if read := h.Kind.Info().Read; read != nil {
 		declared, problems := read(h.Params)
-		t.Report(problems)
+		t.Report(slices.DeleteFunc(problems, func(p hook.Diagnostic) bool { return slices.Contains(wrong, p.Code) }))
 		h.Rewrites = declared.IsRewriter()
-		if len(problems) == 0 {
+		if len(problems)+len(wrong) == 0 {
 			for _, key := range declared.Unused() {
 				t.Warn("unused_key", key, "has no effect on a "+declared.String(), "")
 			}
 		}
 	}
 }
+
+// hasEmpty reports whether an empty text says as much as no value at all.
+func (k Type) hasEmpty() bool { return k == Text || k == Choice || k == Rules || k == Globs }
 
 // odd is the first value in n that is not of the type, and what is wanted instead;
 // nil = there is none.

@@ -84,7 +84,7 @@ var (
 
 // keys are those of hooks, in the order of the reference.
 var keys = []Key{
-	{Name: "name", Takes: Text, Default: "the folder's name", Doc: "half of the hook's ID, `scope/name`"},
+	{Name: "name", Takes: Text, Default: "the folder's name", Doc: "half of the hook's ID, `scope/name`: a line of at most 100 bytes"},
 	{Name: "description", Takes: Prose, Doc: "for people", field: func(h *hook.Hook) any { return &h.Description }},
 	{Name: "event", Takes: Words, Value: "a name, or a list of names", Default: "required", Doc: "see the event table; a list makes a hook for each"},
 	{Name: "events", Takes: Words, Value: "a name, or a list of names", Doc: "the same as `event`"},

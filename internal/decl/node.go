@@ -1,6 +1,7 @@
 package decl
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -94,10 +95,18 @@ func (n *Node) noText() *Node {
 	return nil
 }
 
-// JSON encodes a value. It is not ok if JSON does not have it.
+// JSON encodes a value, a date as text. It is not ok if JSON does not have it.
 func (n *Node) JSON() (raw json.RawMessage, ok bool) {
 	raw, err := json.Marshal(n.plain())
 	return raw, err == nil
+}
+
+// dates are the forms of dates that say nothing of a time zone, by the name that
+// the parser of TOML gives their location.
+var dates = map[string]string{
+	"datetime-local": "2006-01-02T15:04:05.999999999",
+	"date-local":     time.DateOnly,
+	"time-local":     "15:04:05.999999999",
 }
 
 func (n *Node) plain() any {
@@ -114,6 +123,8 @@ func (n *Node) plain() any {
 			table[p.Key] = p.Node.plain()
 		}
 		return table
+	case time.Time:
+		return v.Format(cmp.Or(dates[v.Location().String()], time.RFC3339Nano))
 	}
 	return n.Value
 }

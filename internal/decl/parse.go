@@ -133,8 +133,8 @@ func (p *parser) tooMany(line int) *hook.Diagnostic {
 
 // clean takes the byte order mark off the text, and refuses what is none.
 func (p *parser) clean(doc *Document) *hook.Diagnostic {
-	if strings.HasPrefix(p.text, "\xff\xfe") || strings.HasPrefix(p.text, "\xfe\xff") {
-		return bad("not_utf8", 1, "the file is UTF-16", "save it as UTF-8")
+	if odd := UTF16(p.text); odd != nil {
+		return odd
 	}
 	if !utf8.ValidString(p.text) {
 		good := strings.IndexFunc(strings.ToValidUTF8(p.text, "\uFFFD"), func(c rune) bool { return c == utf8.RuneError })
@@ -143,6 +143,14 @@ func (p *parser) clean(doc *Document) *hook.Diagnostic {
 	if rest, marked := strings.CutPrefix(p.text, "\ufeff"); marked {
 		p.text = rest
 		doc.Lax = append(doc.Lax, lax("byte_order_mark", 1, "the file begins with a byte order mark", "save it without: other readers refuse it"))
+	}
+	return nil
+}
+
+// UTF16 is what is wrong with a file that is marked as UTF-16; nil = it is not.
+func UTF16(text string) *hook.Diagnostic {
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return bad("not_utf8", 1, "the file is UTF-16", "save it as UTF-8")
 	}
 	return nil
 }

@@ -198,8 +198,10 @@ func (t *Table) Has(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return t.Get(key) != nil })
 }
 
-// Only warns of the keys that are none of those that have an effect.
+// Only warns of the keys that are none of those that have an effect, and of those
+// that have no value.
 func (t *Table) Only(all []string) {
+	t.Valueless(all)
 	t.Unknown(all, func(key string) bool { return slices.Contains(all, key) })
 }
 
@@ -209,6 +211,16 @@ func (t *Table) Unknown(all []string, known func(key string) bool) {
 	for _, p := range t.Node.Pairs() {
 		if key := Snake(p.Key); !known(key) && !IsComment(p.Key) {
 			t.Strange(p, t.About(p.Key)+"no such key; it has no effect", all)
+		}
+	}
+}
+
+// Valueless warns of those of the keys that have no value, as YAML and JSON can
+// have them.
+func (t *Table) Valueless(all []string) {
+	for _, p := range t.Node.Pairs() {
+		if p.Node.Value == nil && slices.Contains(all, Snake(p.Key)) {
+			t.Reader.Warn(p.Line, "no_value", t.About(p.Key)+"has no value, so it has no effect", "give it one, or leave it out")
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +23,10 @@ func (p *parser) toml() *Node {
 	}
 	root, err := parseTOML(p.text)
 	for text, tries := p.text, 0; err != nil && tries < 8; tries++ {
-		// A number that is too large is one wrong value. As a string it is
-		// still wrong, but the other keys can be read.
+		// A number that is too large is one wrong value. Set aside it
+		// is still wrong, but the other keys can be read.
 		var ok bool
-		if text, ok = quoteNumber(text, err); !ok {
+		if text, ok = setAside(text, err); !ok {
 			break
 		}
 		root, err = parseTOML(text)
@@ -44,8 +45,12 @@ func parseTOML(text string) (root any, err error) {
 	return root, err
 }
 
-// quoteNumber puts quotes around the number that err says no int64 holds.
-func quoteNumber(text string, err error) (string, bool) {
+// outOfRange stands before a number in what [setAside] makes of it.
+const outOfRange = "\x00number "
+
+// setAside makes a string of the number that err says no int64 and no float64
+// holds. [tomlScan.node] makes a number of it again.
+func setAside(text string, err error) (string, bool) {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) || !strings.Contains(parse.Message, "out of range") {
 		return "", false
@@ -54,7 +59,17 @@ func quoteNumber(text string, err error) (string, bool) {
 	if from < 0 || to > len(text) || from >= to || strings.ContainsAny(text[from:to], "\"\\\n") {
 		return "", false
 	}
-	return text[:from] + `"` + text[from:to] + `"` + text[to:], true
+	return text[:from] + `"\u0000number ` + text[from:to] + `"` + text[to:], true
+}
+
+// large is a number that was set aside: its digits, or what is said of one that
+// JSON cannot write.
+func large(text string) any {
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "+"), "_", "")
+	if json.Valid([]byte(text)) {
+		return json.Number(text)
+	}
+	return math.Inf(1)
 }
 
 func (p *parser) tomlFault(s *tomlScan, err error) {
@@ -66,7 +81,7 @@ func (p *parser) tomlFault(s *tomlScan, err error) {
 	// The parser counts from 0 at times, and beyond the end at others.
 	line := max(1, min(parse.Position.Line, p.lineAt(len(p.text))))
 	p.bad = bad("syntax", line, "it is no TOML: "+foreign(parse.Message), "check it with a TOML tool")
-	if again, ok := s.again[line]; ok {
+	if again, ok := s.again[line]; ok && strings.Contains(parse.Message, "already") {
 		p.bad = bad("duplicate_key", line, phrase.Quote(again)+" stands here for the second time", "keep one of them")
 		p.first = s.lines["."+again]
 	} else if parse.LastKey != "" {
@@ -75,9 +90,10 @@ func (p *parser) tomlFault(s *tomlScan, err error) {
 }
 
 // node gives values the lines that the scan found for their keys. What it has
-// no line for has that of the key around it.
+// no line for has that of the first key in it, or of the key around it.
 func (s *tomlScan) node(v any, at string, line int) *Node {
-	if known, ok := s.lines[at]; ok {
+	known, ok := s.lines[at]
+	if ok {
 		line = known
 	}
 	n := &Node{Line: line}
@@ -90,6 +106,9 @@ func (s *tomlScan) node(v any, at string, line int) *Node {
 		}
 		slices.SortStableFunc(pairs, func(a, b Pair) int { return cmp.Compare(a.Line, b.Line) })
 		n.Value = pairs
+		if !ok && at != "" && len(pairs) > 0 { // only the keys in it have lines, as in a.b = 1
+			n.Line = pairs[0].Line
+		}
 	case []map[string]any:
 		n.Value = tomlItems(s, v, at, line)
 	case []any:
@@ -98,6 +117,11 @@ func (s *tomlScan) node(v any, at string, line int) *Node {
 		n.Value = json.Number(strconv.FormatInt(v, 10))
 	case float64:
 		n.Value = number(v)
+	case string:
+		n.Value = v
+		if digits, ok := strings.CutPrefix(v, outOfRange); ok {
+			n.Value = large(digits)
+		}
 	default:
 		n.Value = v
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/phrase"
@@ -46,6 +47,25 @@ func (t *Table) Str(key string) string {
 		t.WrongType(key, "a string", n)
 	}
 	return s
+}
+
+// maxName is the length of a name in bytes.
+const maxName = 100
+
+// IsName reports whether a text can name a hook: it is a line that can be printed
+// as it is.
+func IsName(text string) bool {
+	return len(text) <= maxName && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// Name returns the name of a hook.
+func (t *Table) Name(key string) string {
+	name := strings.TrimSpace(t.Str(key))
+	if !IsName(name) {
+		t.Fail("unknown_value", key, phrase.Quote(name)+" cannot be a name", fmt.Sprintf("use a line of up to %d letters, digits and signs", maxName))
+		return ""
+	}
+	return name
 }
 
 // Caption returns text that decides nothing, so that a wrong one does no harm.

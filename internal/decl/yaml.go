@@ -100,7 +100,7 @@ func scalar(n *yaml.Node) any {
 	case "!!null":
 		return nil
 	case "!!bool", "!!float", "!!int":
-		if n.Decode(&v) != nil {
+		if older().MatchString(n.Value) || n.Decode(&v) != nil {
 			return n.Value
 		}
 	}
@@ -118,6 +118,12 @@ func scalar(n *yaml.Node) any {
 	}
 	return n.Value
 }
+
+// older are the numbers of YAML 1.1: 010 was 8. They are text, as a file's mode
+// in a variable is meant to be.
+var older = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`_|^[-+]?(0[0-9]+|0[bB].*)$`)
+})
 
 // yamlFault takes the line out of an error, which is in its text alone.
 func (p *parser) yamlFault(err error) *hook.Diagnostic {
