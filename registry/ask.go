@@ -85,7 +85,7 @@ func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
 		return nil, &hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureUntrusted,
 			Reason: "what was approved cannot be run: " + err.Error(), Err: err}
 	}
-	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd, Verify: s.definition.verify()}
+	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd, Verify: s.definition.Verify()}
 	if d.view.from != nil {
 		c.Env, c.Umask, c.Within = d.view.from.Env, d.view.from.Umask, d.view.from.Within
 	}

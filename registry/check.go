@@ -2,22 +2,14 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/tenterhook/tenterhook/dialect"
-	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/load"
 )
-
-// ownScopes are the scopes that apply without being named.
-var ownScopes = []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopeProject, hook.ScopePlugin}
 
 // Report is what Check found.
 type Report struct {
@@ -41,7 +33,7 @@ func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) 
 		return checkScopes(ctx, opts)
 	}
 	bare := opts
-	bare.Without, bare.Dirs = ownScopes, nil
+	bare.Without, bare.Dirs = load.OwnScopes, nil
 	r, err := Open(ctx, bare)
 	if err != nil {
 		return nil, err
@@ -49,17 +41,17 @@ func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) 
 	defer r.Close()
 	report := &Report{Workspace: r.Workspace()}
 	for _, path := range paths {
-		definitions, notes, err := checkPath(ctx, path)
+		definitions, notes, err := load.At(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		report.Diagnostics = append(report.Diagnostics, notes...)
 		for _, d := range definitions {
 			report.Files++
-			report.Diagnostics = append(report.Diagnostics, d.notes...)
-			for _, h := range d.hooks {
+			report.Diagnostics = append(report.Diagnostics, d.Notes...)
+			for _, h := range d.Hooks {
 				e := r.prepare(&r.snap.Load().policy, h)
-				e.project = r.projectOf(d.path)
+				e.project = r.projectOf(d.Path)
 				r.examine(report, e, true)
 			}
 		}
@@ -84,131 +76,6 @@ func checkScopes(ctx context.Context, opts Options) (*Report, error) {
 	}
 	report.Files, report.Diagnostics = len(files), once(report.Diagnostics)
 	return report, nil
-}
-
-// checkPath finds the definitions that a path means: a HOOK.md, a config file of
-// any product, or a folder of these.
-func checkPath(ctx context.Context, path string) ([]*definition, []hook.Diagnostic, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, []hook.Diagnostic{unreadable(path, err)}, nil
-	}
-	if info.IsDir() {
-		manifestPath := filepath.Join(path, "HOOK.md")
-		if _, err := os.Lstat(manifestPath); err != nil {
-			return checkFolder(ctx, path)
-		}
-		path = manifestPath
-	}
-	if isConfig(path) {
-		files := configFiles{seen: make(map[string]bool)}
-		files.add(os.DirFS(filepath.Dir(path)), filepath.Dir(path), filepath.Base(path), "")
-		return files.definitions, files.notes, nil
-	}
-	f := discovery.File(nil, path)
-	d := define(&f)
-	if f.Problem != nil {
-		d.notes = append(d.notes, *f.Problem)
-	}
-	return []*definition{d}, nil, nil
-}
-
-// isConfig reports whether a file has the name of a config file.
-func isConfig(path string) bool {
-	switch filepath.Ext(path) {
-	case ".json", ".jsonc", ".json5", ".toml", ".hook":
-		return true
-	}
-	return false
-}
-
-// checkFolder finds the hook folders in a folder, and the config files of a
-// project or a plugin whose root it is.
-func checkFolder(ctx context.Context, path string) ([]*definition, []hook.Diagnostic, error) {
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return nil, []hook.Diagnostic{unreadable(path, err)}, nil
-	}
-	defer root.Close()
-	files := configFiles{seen: make(map[string]bool)}
-	for _, pattern := range dialect.ConfigFiles() {
-		found, _ := fs.Glob(root.FS(), pattern) // the patterns are good
-		for _, name := range found {
-			files.add(root.FS(), path, name, "")
-		}
-	}
-	scopes, notes := discovery.Scopes(discovery.Options{Without: ownScopes, Dirs: []string{path}})
-	definitions, found, err := discovery.Walk(ctx, nil, scopes, nil, define)
-	return append(definitions, files.definitions...), slices.Concat(notes, found, files.notes), err
-}
-
-// configFiles collects what config files declare.
-type configFiles struct {
-	definitions []*definition
-	notes       []hook.Diagnostic
-	seen        map[string]bool
-}
-
-// add reads a config file, and the hooks files that it points at. The file
-// system is that of the folder, so that no link leads out of it.
-func (c *configFiles) add(fsys fs.FS, folder, name, product string) {
-	path := filepath.Join(folder, filepath.FromSlash(name))
-	if full, err := filepath.Abs(path); err == nil {
-		path = full
-	}
-	if c.seen[path] {
-		return
-	}
-	c.seen[path] = true
-	data, err := readConfig(fsys, name)
-	if err != nil {
-		c.notes = append(c.notes, unreadable(path, err))
-		return
-	}
-	root := filepath.FromSlash(dialect.PluginRoot(path))
-	src := dialect.ConfigSource{Scope: hook.ScopeDir, Product: product, Source: hook.Source{Path: path, Root: root}}
-	config := dialect.ReadConfig(src, data)
-	c.definitions = append(c.definitions, &definition{path: path, hooks: config.Hooks, notes: config.Notes})
-	if len(config.Refs) == 0 {
-		return
-	}
-	plugin, err := os.OpenRoot(root)
-	if err != nil {
-		c.notes = append(c.notes, unreadable(root, err))
-		return
-	}
-	defer plugin.Close()
-	for _, ref := range config.Refs {
-		if _, err := fs.Stat(plugin.FS(), ref.Path); err != nil {
-			c.notes = append(c.notes, hook.Diagnostic{Severity: hook.SeverityError, Code: "ref_missing", Path: path, Line: ref.Line,
-				Message: fmt.Sprintf("hooks: %s cannot be read: %s", ref.Path, reasonOf(err)), Hint: "name a file of the plugin, relative to its root"})
-			continue
-		}
-		c.add(plugin.FS(), root, ref.Path, ref.Product)
-	}
-}
-
-// readConfig reads a regular file, and no more of it than a config file may
-// have and one byte.
-func readConfig(fsys fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
-	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, dialect.MaxConfig+1))
-}
-
-func unreadable(path string, err error) hook.Diagnostic {
-	return hook.Diagnostic{Severity: hook.SeverityError, Code: "unreadable", Path: path,
-		Message: "it cannot be read: " + reasonOf(err), Hint: "check the path"}
 }
 
 // ofMachine are the codes of handlers for what a machine or its settings lack and
@@ -265,11 +132,4 @@ func (r *Registry) projectOf(path string) string {
 		return ""
 	}
 	return ""
-}
-
-func reasonOf(err error) string {
-	if e, ok := err.(*os.PathError); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/contain"
+	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/match"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -35,11 +36,11 @@ type preparation struct {
 	gated   bool       // it is disabled, and not by its own definition
 	event   hook.Event // the event it is indexed under: the hook's, or the event that it misspelt
 
-	declared   *hook.Hook  // without the defaults of the settings
-	spentAs    string      // of a hook that runs once: its definition
-	definition *definition // nil = registered from Go
-	over       []*entry    // hooks that take its place while they can run, the nearest first
-	same       sameness    // what dedupe knows it by
+	declared   *hook.Hook       // without the defaults of the settings
+	spentAs    string           // of a hook that runs once: its definition
+	definition *load.Definition // nil = registered from Go
+	over       []*entry         // hooks that take its place while they can run, the nearest first
+	same       sameness         // what dedupe knows it by
 
 	kept    bool // a guard of an earlier load, for the sessions that began with it
 	limited bool // its word counts as far as it refuses or asks
@@ -58,7 +59,7 @@ type preparation struct {
 
 // prepare makes a hook selectable. The handler that the hook brings goes
 // before the one of its kind.
-func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
+func (r *Registry) prepare(p *load.Settings, h *hook.Hook) *entry {
 	declared := h
 	if own, ok := r.handlers[h.Kind].(Container); ok && h.Handler == nil {
 		shared := *h
@@ -66,7 +67,7 @@ func (r *Registry) prepare(p *policy, h *hook.Hook) *entry {
 			h = &shared
 		}
 	}
-	h = p.settled(h)
+	h = p.Settled(h)
 	e := &entry{hook: h, preparation: &preparation{declared: declared, state: cmp.Or(h.State, hook.StateReady), why: h.Why, event: h.Concerns(), foreign: new(contain.Guard)}}
 	info := hook.Info(e.event)
 	pattern := h.Matcher
@@ -122,12 +123,12 @@ var matcherSyntax = map[hook.MatcherSyntax]match.Syntax{
 func breakerName(h *hook.Hook) string { return h.ID + "\x00" + h.Source.Path }
 
 // judge finds the reasons that hold for as long as the hook is loaded.
-func (r *Registry) judge(p *policy, e *entry) {
+func (r *Registry) judge(p *load.Settings, e *entry) {
 	h := e.hook
 	if e.state == hook.StateDisabled {
 		return
 	}
-	off := r.gate(p, h)
+	off := p.Gate(h)
 	switch {
 	case off != "": // be it broken or not: who switches it off wants no more messages about it
 		e.state, e.why, e.gated = hook.StateDisabled, off, true
@@ -140,12 +141,6 @@ func (r *Registry) judge(p *policy, e *entry) {
 		e.state, e.why = hook.StateUnsupported, fmt.Sprintf("nothing here runs %s hooks", h.Kind)
 	}
 }
-
-// inProcess reports whether the host registered a hook, from Go.
-func inProcess(h *hook.Hook) bool { return h.Scope >= hook.ScopeSession || isGuard(h) }
-
-// isGuard reports whether a hook is one of Options.Guards.
-func isGuard(h *hook.Hook) bool { return h.Scope == hook.ScopeManaged && h.Source.Path == "" }
 
 // compareEntries is the configuration order: scope, priority (high first),
 // path, position in the file.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/load"
 )
 
 // isGuard reports whether an entry can prevent something on an operator's word.
@@ -14,7 +15,7 @@ func (e *entry) isGuard() bool {
 	default:
 		return false
 	}
-	if e.definition == nil || e.definition.config != nil && e.definition.config.fleet != nil {
+	if e.definition == nil || e.definition.Config != nil && e.definition.Config.Fleet != nil {
 		return false // a fleet's word ends for every session at once
 	}
 	return e.state == hook.StateReady && canGuard(e.hook)
@@ -30,7 +31,7 @@ func canGuard(h *hook.Hook) bool {
 }
 
 // guardOnly prepares a hook whose word counts as far as it refuses or asks.
-func (r *Registry) guardOnly(p *policy, h *hook.Hook) *entry {
+func (r *Registry) guardOnly(p *load.Settings, h *hook.Hook) *entry {
 	own := *h
 	own.Rewrites = false
 	e := r.prepare(p, &own)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/match"
 )
 
@@ -20,14 +21,11 @@ type snapshot struct {
 
 // generation is what one load came to. It is immutable.
 type generation struct {
-	definitions []*definition
-	configs     []*configFile
-	found       []hook.Diagnostic // of loading alone
-	policy      policy
+	*load.Loaded
+	policy      load.Settings
 	entries     []*entry // of the definitions
 	diagnostics []hook.Diagnostic
 	guards      *guardSet // the guards that sessions keep
-	fleet       []*fleetMemory
 }
 
 func newSnapshot(g *generation, inProcess []*entry) *snapshot {

@@ -16,6 +16,8 @@ import (
 	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/handler/webhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/contain"
+	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/match"
 )
 
@@ -32,19 +34,18 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	if info, err := os.Stat(workspace); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("open hooks: workspace %s is no directory: name the project's root", workspace)
 	}
-	compat, err := compatible(opts.Compat)
+	compat, err := load.Compatible(opts.Compat)
 	if err != nil {
 		return nil, fmt.Errorf("open hooks: %w", err)
 	}
 	if opts.FS == nil {
-		workspace = discovery.ProjectRoot(workspace, opts.homeDir(), projectMarks(compat))
+		workspace = discovery.ProjectRoot(workspace, opts.homeDir(), load.ProjectMarks(compat))
 	}
 	opts.Workspace = workspace
-	r := &Registry{opts: opts, compat: compat, parallel: make(chan struct{}, opts.MaxParallel), home: opts.homeDir()}
+	r := &Registry{opts: opts, parallel: make(chan struct{}, opts.MaxParallel), home: opts.homeDir(), off: opts.switchedOff(compat)}
 	if r.env = opts.Env; r.env == nil {
 		r.env = os.Environ()
 	}
-	r.off = r.switchedOff()
 	r.commands = command.New(command.Options{Env: opts.Env})
 	r.handlers = map[hook.Kind]hook.Handler{
 		hook.KindCommand: r.commands,
@@ -57,7 +58,8 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	r.eligibility = eligibility.New(eligibility.Options{LookupEnv: opts.lookupEnv()})
 	r.stops, r.once, r.pins = newStopGuard(*opts.StopLimit), newOnceRuns(), newPins()
 	r.openTrust()
-	l, err := r.load(ctx, nil)
+	r.loader = r.newLoader(compat)
+	l, err := r.loader.Load(ctx, nil)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open hooks: %w", err), r.closeHandlers())
 	}
@@ -74,6 +76,27 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 	r.swap(g)
 	r.watchFleet(l)
 	return r, nil
+}
+
+// newLoader returns what reads the files of the products and of our own scopes.
+func (r *Registry) newLoader(compat []string) *load.Reader {
+	o := &r.opts
+	l := &load.Reader{
+		Options: discovery.Options{FS: o.FS, Workspace: o.Workspace, ManagedDir: o.ManagedDir, UserDir: o.UserDir, PluginsDir: o.PluginsDir,
+			Dirs: o.Dirs, GuardDirs: o.GuardDirs, Without: o.Without},
+		Compat: compat, Home: r.home, Env: r.env, StateDir: o.stateDir(), Stores: r.stores, Approvals: o.Approvals,
+	}
+	if plugins, ok := r.handlers[hook.KindPlugin].(Describer); ok {
+		l.DescribePlugins = func(pkg, dir string) (hooks []*hook.Hook, notes []hook.Diagnostic) {
+			failed := loading(new(contain.Guard), describeLimit, handlerOf(hook.KindPlugin), "Describe", func() { hooks, notes = plugins.Describe(pkg, dir) })
+			if failed != nil {
+				failed.Path = dir
+				return nil, []hook.Diagnostic{*failed} // the others may still be written
+			}
+			return hooks, notes
+		}
+	}
+	return l
 }
 
 // Configurer is a handler, or a recorder, that settings have a say in. The registry calls
@@ -96,14 +119,14 @@ type Container interface {
 }
 
 // arrange makes of what was loaded what hooks are selected from.
-func (r *Registry) arrange(l *loaded) *generation {
-	g := &generation{definitions: l.definitions, configs: l.configs, found: l.notes, guards: new(guardSet), fleet: l.fleet}
-	g.diagnostics = slices.Concat(r.storeNotes, l.notes)
+func (r *Registry) arrange(l *load.Loaded) *generation {
+	g := &generation{Loaded: l, guards: new(guardSet)}
+	g.diagnostics = slices.Concat(r.storeNotes, l.Notes)
 	note := func(notes []hook.Diagnostic) { g.diagnostics = append(g.diagnostics, notes...) }
 	var notes []hook.Diagnostic
-	g.policy, notes = layer(l.configs, r.opts.DirSandbox)
+	g.policy, notes = load.Layer(l.Configs, r.off, r.opts.DirSandbox)
 	note(notes)
-	note(g.policy.unknownIDs(l.definitions))
+	note(g.policy.UnknownIDs(l.Definitions))
 	for _, kind := range hook.Kinds() {
 		if c, ok := r.handlers[kind].(Configurer); ok {
 			note(r.configure(handlerOf(kind), c, g.policy.Settings))
@@ -113,19 +136,19 @@ func (r *Registry) arrange(l *loaded) *generation {
 		note(r.configure("Options.Recorder", c, g.policy.Settings))
 	}
 	var keys sameKeys
-	for _, d := range l.definitions {
-		for _, h := range d.hooks {
-			e, apart := (*entry)(nil), d.scope.Package
+	for _, d := range l.Definitions {
+		for _, h := range d.Hooks {
+			e, apart := (*entry)(nil), d.Scope.Package
 			switch {
-			case !d.scope.Aside:
+			case !d.Scope.Aside:
 				e = r.prepare(&g.policy, h)
 			case canGuard(h):
-				e, apart = r.guardOnly(&g.policy, h), d.scope.Dir
+				e, apart = r.guardOnly(&g.policy, h), d.Scope.Dir
 			default:
 				continue
 			}
 			e.definition = d
-			if d.config != nil {
+			if d.Config != nil {
 				e.same = keys.of(apart, e)
 			}
 			g.entries = append(g.entries, e)

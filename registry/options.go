@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/load"
 )
 
 // Options configure a registry. The zero value loads the standard scopes of
@@ -139,12 +140,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o *Options) maxAsync(p *policy) int { return cmp.Or(o.MaxAsync, p.MaxAsync, defaultMaxAsync) }
-
-// pluginsDir is where plugin packages are looked for; "" = nowhere.
-func (o *Options) pluginsDir() string {
-	if slices.Contains(o.Without, hook.ScopePlugin) {
-		return ""
-	}
-	return cmp.Or(o.PluginsDir, discovery.DefaultPluginsDir())
+func (o *Options) maxAsync(p *load.Settings) int {
+	return cmp.Or(o.MaxAsync, p.MaxAsync, defaultMaxAsync)
 }
+
+// stateDir is where approvals are kept.
+func (o *Options) stateDir() string { return cmp.Or(o.StateDir, discovery.DefaultStateDir()) }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -164,7 +165,7 @@ func (r *Registry) PinSession(session string, earlier []Pin) []Pin {
 	}
 	for {
 		g := r.snap.Load().generation
-		if g.policy.unguarded() {
+		if g.policy.Unguarded() {
 			return []Pin{}
 		}
 		now := r.guards(g)
@@ -230,7 +231,7 @@ func (s *pinned) add(more []*pin) {
 // repin keeps for all sessions their guards that are not in a generation as they
 // were. It returns their IDs. The caller holds mu, and has not swapped yet.
 func (r *Registry) repin(next *generation) (ids []string) {
-	if next.policy.unguarded() {
+	if next.policy.Unguarded() {
 		r.pins.sessions.Purge()
 		r.keepGuards(nil, nil)
 		return nil
@@ -287,14 +288,11 @@ func (r *Registry) keepGuards(sessions map[string][]*pin, now *guardSet) (ids []
 	return slices.Compact(ids)
 }
 
-// unguarded reports whether an operator lets sessions lose their guards.
-func (p *policy) unguarded() bool { return p.SelfProtection != nil && !*p.SelfProtection }
-
 // keptGuard is a guard as it was loaded, for the sessions that began with it.
 func (r *Registry) keptGuard(p *pin) *entry {
 	own := *p.Hook
 	own.OnFailure, own.Once = hook.FailureBlock, false
-	kept := r.guardOnly(&policy{}, &own)
+	kept := r.guardOnly(&load.Settings{NoHooks: r.off}, &own)
 	if p.Files != "" {
 		kept.handler = r.keptFiles(p, &own, kept.handler)
 	}

@@ -35,7 +35,7 @@ const auditLimit = 2 * time.Second
 // decideAudited decides, and where the settings want every decision to be written
 // down, decides anew if that fails: then what can be blocked is.
 func (d *dispatch) decideAudited(ctx context.Context) func(limit, blocked int) *hook.Outcome {
-	if !d.view.snap.policy.audited || len(d.slots) == 0 || hook.Info(d.in.Event()).Block != hook.BlockAction {
+	if !d.view.snap.policy.Audited || len(d.slots) == 0 || hook.Info(d.in.Event()).Block != hook.BlockAction {
 		return d.decide
 	}
 	return func(limit, blocked int) *hook.Outcome {

@@ -15,6 +15,7 @@ import (
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/pause"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -54,11 +55,11 @@ type Registry struct {
 	stores     []*trust.Store // the first is the one to approve in
 	storeNotes []hook.Diagnostic
 	snapshots  *trust.Snapshots
-	compat     []string // products whose files are read too
-	off        string   // what switches all hooks off from outside of files; "" = nothing
+	loader     *load.Reader
+	off        string // what switches all hooks off from outside of files; "" = nothing
 
-	reloading sync.Mutex // orders reloads
-	memory    *memory    // of the last reload; guarded by reloading
+	reloading sync.Mutex   // orders reloads
+	memory    *load.Memory // of the last reload; guarded by reloading
 }
 
 // Workspace returns the project's root: an absolute path.
@@ -183,3 +184,24 @@ func (r *Registry) forget(session string) {
 	r.once.forget(session)
 	r.stops.forget(session)
 }
+
+// switchedOff is what switches hooks off from outside of files: the option, or a
+// variable of the environment. Managed hooks run on, unless the managed settings
+// allow it.
+func (o *Options) switchedOff(compat []string) string {
+	lookup := o.lookupEnv()
+	on := func(name string) bool { v, _ := lookup(name); return v != "" && v != "0" && v != "false" }
+	switch {
+	case o.NoHooks:
+		return "--no-hooks"
+	case on("TENTERHOOK_NO_HOOKS"):
+		return "TENTERHOOK_NO_HOOKS"
+	case slices.Contains(compat, "caliban") && on("CALIBAN_NO_HOOKS"):
+		return "CALIBAN_NO_HOOKS"
+	}
+	return ""
+}
+
+// Packs returns the references of the packs that are in force, as what names them has
+// them. Those of text that is no reference are among them.
+func (r *Registry) Packs() []string { return load.PackRefs(r.snap.Load().generation.Configs) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/load"
 )
 
 // Reloaded says what a reload changed, by the IDs of hooks.
@@ -26,7 +27,7 @@ type Reloaded struct {
 	// Diagnostics are those of all that is loaded, as of now.
 	Diagnostics []hook.Diagnostic
 
-	replaced []*definition // the hooks that others replaced, or nothing
+	replaced []*load.Definition // the hooks that others replaced, or nothing
 }
 
 // StateChange is a hook whose state has changed.
@@ -55,10 +56,10 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 	before := r.snap.Load().generation
 	last := r.memory
 	if last == nil { // what Open read, without stamps: it is compared byte by byte
-		last = remember(&loaded{definitions: before.definitions, read: before.configs, fleet: before.fleet}, time.Time{}, false, nil)
+		last = load.Remember(before.Loaded, time.Time{}, false, nil)
 	}
 	began := time.Now()
-	l, err := r.load(ctx, last)
+	l, err := r.loader.Load(ctx, last)
 	if err != nil {
 		return nil, fmt.Errorf("reload hooks: %w", err)
 	}
@@ -68,7 +69,7 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 		return nil, err
 	}
 	defer r.leave()
-	if changed.Any() || !slices.Equal(before.found, l.notes) {
+	if changed.Any() || !slices.Equal(before.Notes, l.Notes) {
 		r.forgetBreakers(changed.replaced)
 		g := r.arrange(l)
 		changed.Pinned = r.publish(g)
@@ -79,39 +80,39 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 		changed.Pinned = r.publish(&g)
 	}
 	r.watchFleet(l)
-	r.memory = remember(l, began, r.opts.FS == nil, last)
+	r.memory = load.Remember(l, began, r.opts.FS == nil, last)
 	changed.Diagnostics = r.Diagnostics()
 	return changed, nil
 }
 
 // compare finds what a load changed.
-func (c *Reloaded) compare(before *generation, l *loaded) {
-	c.Settings = !slices.Equal(before.configs, l.configs)
-	for _, file := range l.configs {
-		if file.stale && !slices.Contains(before.configs, file) {
-			for _, d := range file.definitions {
-				c.Kept = append(c.Kept, d.hooks[0].ID)
+func (c *Reloaded) compare(before *generation, l *load.Loaded) {
+	c.Settings = !slices.Equal(before.Configs, l.Configs)
+	for _, file := range l.Configs {
+		if file.Stale && !slices.Contains(before.Configs, file) {
+			for _, d := range file.Definitions {
+				c.Kept = append(c.Kept, d.Hooks[0].ID)
 			}
 		}
 	}
-	if slices.Equal(before.definitions, l.definitions) {
+	if slices.Equal(before.Definitions, l.Definitions) {
 		return
 	}
 	type place struct{ id, path string }
-	index := func(definitions []*definition) map[place]*definition {
-		m := make(map[place]*definition, len(definitions))
+	index := func(definitions []*load.Definition) map[place]*load.Definition {
+		m := make(map[place]*load.Definition, len(definitions))
 		for _, d := range definitions {
-			m[place{d.hooks[0].ID, d.path}] = d
+			m[place{d.Hooks[0].ID, d.Path}] = d
 		}
 		return m
 	}
-	old, now := index(before.definitions), index(l.definitions)
+	old, now := index(before.Definitions), index(l.Definitions)
 	for at, d := range now {
 		switch was := old[at]; {
 		case was == nil:
 			c.Added = append(c.Added, at.id)
-		case was == d, d.sameEntry(was):
-		case d.stale:
+		case was == d, d.SameEntry(was):
+		case d.Stale:
 			c.Kept = append(c.Kept, at.id)
 		default:
 			c.Changed, c.replaced = append(c.Changed, at.id), append(c.replaced, was)
@@ -157,13 +158,13 @@ func (r *Registry) publish(g *generation) []string {
 }
 
 // resettled prepares again the registered hooks whose defaults are others now.
-func (r *Registry) resettled(p *policy, entries []*entry) []*entry {
+func (r *Registry) resettled(p *load.Settings, entries []*entry) []*entry {
 	entries = slices.Clone(entries)
 	for i, e := range entries {
 		if e.kept {
 			continue // as it was
 		}
-		if h := p.settled(e.declared); h.OnFailure != e.hook.OnFailure || h.Breaker != e.hook.Breaker || h.Scope == hook.ScopeManaged {
+		if h := p.Settled(e.declared); h.OnFailure != e.hook.OnFailure || h.Breaker != e.hook.Breaker || h.Scope == hook.ScopeManaged {
 			entries[i] = r.prepare(p, e.declared)
 		}
 	}
@@ -172,10 +173,10 @@ func (r *Registry) resettled(p *policy, entries []*entry) []*entry {
 
 // forgetBreakers drops the breakers of hooks that are gone, or are others by
 // now: what another did is not held against them.
-func (r *Registry) forgetBreakers(gone []*definition) {
+func (r *Registry) forgetBreakers(gone []*load.Definition) {
 	names := make(map[string]bool)
 	for _, d := range gone {
-		names[breakerName(d.hooks[0])] = true
+		names[breakerName(d.Hooks[0])] = true
 	}
 	r.breakers.Retain(func(name string) bool { return !names[name] })
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -53,7 +54,7 @@ func (r *Registry) statusBelow(e *entry, over []*entry, from *Caller) status {
 // on. Managed hooks and hooks of the host cannot
 // be switched off.
 func (r *Registry) paused(e *entry) string {
-	if e.hook.Authority() == hook.ScopeManaged || inProcess(e.hook) {
+	if e.hook.Authority() == hook.ScopeManaged || load.InProcess(e.hook) {
 		return ""
 	}
 	p, off := r.pauses.Of(e.hook.ID, e.hook.Source.Path)

@@ -1,23 +1,20 @@
 package registry
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
-	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/pause"
-	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
 // openTrust opens the stores of approvals. A store that cannot be relied on
 // approves nothing, and says why.
 func (r *Registry) openTrust() {
-	dir := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
+	dir := r.opts.stateDir()
 	open := func(s *trust.Store, err error) {
 		r.stores = append(r.stores, s)
 		var p *trust.Problem
@@ -37,103 +34,6 @@ func (r *Registry) openTrust() {
 	r.snapshots = trust.NewSnapshots(filepath.Join(dir, "snapshots"))
 }
 
-// distrust keeps the hooks of a definition from running because of who could
-// have written it.
-func (d *definition) distrust(problem *trust.Problem) {
-	if problem == nil {
-		return
-	}
-	d.disowned = problem.Error()
-	note := problem.Diagnostic()
-	note.Hook = d.hooks[0].ID
-	d.notes = append(d.notes, note)
-	d.refuse(d.disowned)
-}
-
-func (d *definition) refuse(why string) {
-	for _, h := range d.hooks {
-		if cmp.Or(h.State, hook.StateReady) == hook.StateReady {
-			h.State, h.Why = hook.StateUntrusted, why
-		}
-	}
-}
-
-// needApproval guards a definition that comes with a workspace or a package. That
-// of a pack is approved by the digest that the settings name.
-func (r *Registry) needApproval(d *definition) {
-	root := r.opts.Workspace
-	switch d.scope.Scope {
-	case hook.ScopePlugin:
-		root = d.scope.Dir
-	case hook.ScopeProject, hook.ScopeLocal:
-	default:
-		return
-	}
-	bound, err := trust.Define(d.hooks...)
-	if err != nil {
-		d.refuse(err.Error())
-		return
-	}
-	d.subject = &trust.Subject{ID: d.hooks[0].ID, Root: root, Workspace: r.opts.Workspace, Path: d.path, Definition: bound}
-	d.env = r.env
-	if d.described { // the lock file pins its bytes at each start too
-		d.subject.Files = []string{d.path}
-	} else if d.config == nil { // the hook of a config file has no folder of its own
-		d.subject.Dir = d.hooks[0].Source.Dir
-	}
-	if d.content != nil {
-		d.guard = trust.NewContentGuard(*d.subject, d.content)
-		return
-	}
-	d.guard = trust.NewGuard(*d.subject, r.stores...)
-}
-
-// program is what the definition's command comes to for a caller with env, nil =
-// the registry's own: what its approval has to bind. A hook of a folder will run
-// from a copy of it, so that is what its words are relative to.
-func (d *definition) program(env []string) hook.Program {
-	h := d.hooks[0] // all of them run the same
-	if h.Command == nil || h.Command.Line == "" {
-		return hook.Program{}
-	}
-	if env == nil {
-		env = d.env
-	}
-	at := resolve.Place{Project: d.subject.Workspace}
-	if d.subject.Dir != "" {
-		moved := *h
-		moved.Source.Dir, at.Bytes = resolve.Copy, h.Source.Dir
-		h = &moved
-	}
-	environ := resolve.NewEnviron(h, env, at.Project)
-	p, _ := resolve.Command(h, &environ, at) // what cannot start has files all the same
-	return p
-}
-
-// check is the verdict on the definition, as of now. A definition that needs no
-// approval is approved.
-func (d *definition) check(env []string) trust.Verdict {
-	if d == nil || d.guard == nil {
-		return trust.Verdict{Approved: true}
-	}
-	return d.guard.Check(func() hook.Program { return d.program(env) })
-}
-
-// verify returns what keeps a program of the definition from being started, or
-// nil where the definition needs no approval.
-func (d *definition) verify() func(*hook.Program) error {
-	if d == nil || d.guard == nil {
-		return nil
-	}
-	return func(p *hook.Program) error {
-		v := d.guard.Check(func() hook.Program { return *p })
-		if v.Approved {
-			return nil
-		}
-		return &hook.Error{Failure: hook.FailureUntrusted, Reason: v.Why, Hint: v.Hint}
-	}
-}
-
 // overriders finds, for each hook of the --dir folders, the hooks that may take
 // its place, the nearest first: those of the same name in a folder that was named
 // later, which listen to all that it listens to. Nothing else overrides: a hook of
@@ -141,7 +41,7 @@ func (d *definition) verify() func(*hook.Program) error {
 func overriders(entries []*entry) (map[*entry][]*entry, []hook.Diagnostic) {
 	named := make(map[string][]*entry)
 	for _, e := range entries {
-		if e.definition.config == nil && e.hook.Scope == hook.ScopeDir {
+		if e.definition.Config == nil && e.hook.Scope == hook.ScopeDir {
 			named[e.hook.Name] = append(named[e.hook.Name], e)
 		}
 	}
@@ -152,7 +52,7 @@ func overriders(entries []*entry) (map[*entry][]*entry, []hook.Diagnostic) {
 			continue
 		}
 		for _, near := range slices.Backward(named[far.hook.Name]) {
-			if near.definition.scope.Dir == far.definition.scope.Dir {
+			if near.definition.Scope.Dir == far.definition.Scope.Dir {
 				break
 			}
 			if near.overrides(far) {
@@ -188,7 +88,7 @@ func (e *entry) standing(from *Caller) (state hook.State, why string, verdict tr
 	if e.state != hook.StateReady || e.definition == nil {
 		return e.state, e.why, verdict
 	}
-	if verdict = e.definition.check(from.env()); !verdict.Approved {
+	if verdict = e.definition.Check(from.env()); !verdict.Approved {
 		return hook.StateUntrusted, verdict.Why, verdict
 	}
 	return hook.StateReady, "", verdict
@@ -219,13 +119,13 @@ func (r *Registry) sealed(e *entry, seal *trust.Seal) (*hook.Hook, error) {
 // hook is not approved.
 func (r *Registry) Folder(h *hook.Hook) (string, error) {
 	for _, e := range r.entries() {
-		if e.hook != h || e.definition == nil || e.definition.config != nil {
+		if e.hook != h || e.definition == nil || e.definition.Config != nil {
 			continue
 		}
 		if e.state == hook.StateUntrusted {
 			return "", &hook.Error{Failure: hook.FailureUntrusted, Reason: e.why}
 		}
-		verdict := e.definition.check(nil)
+		verdict := e.definition.Check(nil)
 		if !verdict.Approved {
 			return "", &hook.Error{Failure: hook.FailureUntrusted, Reason: verdict.Why, Hint: verdict.Hint}
 		}
@@ -258,9 +158,9 @@ func (s *Subject) Key() (trust.Key, error) { return s.subject.Key() }
 // Subjects lists the definitions that need an approval, in order.
 func (r *Registry) Subjects() []Subject {
 	var list []Subject
-	for _, d := range r.snap.Load().definitions {
-		if d.subject != nil && d.content == nil {
-			list = append(list, Subject{Hooks: d.hooks, Verdict: d.check(nil), subject: d.subject.With(d.program(nil))})
+	for _, d := range r.snap.Load().Definitions {
+		if d.Subject != nil && d.Content == nil {
+			list = append(list, Subject{Hooks: d.Hooks, Verdict: d.Check(nil), subject: d.Subject.With(d.Program(nil))})
 		}
 	}
 	return list

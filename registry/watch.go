@@ -13,9 +13,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
 // settleTime is for how long nothing must have changed before a reload: editors
@@ -46,7 +44,7 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 	g := &gaze{watcher: w}
 	states := r.states()
 	for ctx.Err() == nil {
-		if err := g.follow(r.watched()); err != nil {
+		if err := g.follow(r.loader.Watched(r.snap.Load().Loaded)); err != nil {
 			return err
 		}
 		changed, err := r.Reload(ctx)
@@ -99,52 +97,6 @@ func (c *Reloaded) compareStates(before, now map[hookState]status) {
 	slices.SortFunc(c.States, func(a, b StateChange) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(string(a.Event), string(b.Event)))
 	})
-}
-
-// watched returns the directories that hooks are loaded from, and those of the
-// hooks, whether they exist or not.
-func (r *Registry) watched() []string {
-	workspace := r.opts.Workspace
-	if slices.Contains(r.opts.Without, hook.ScopeProject) {
-		workspace = ""
-	}
-	scopes, _ := discovery.Scopes(discovery.Options{Workspace: workspace, ManagedDir: r.opts.ManagedDir,
-		UserDir: r.opts.UserDir, PluginsDir: r.opts.PluginsDir, Dirs: r.opts.Dirs, GuardDirs: r.opts.GuardDirs, Without: r.opts.Without})
-	var dirs []string
-	if dir := r.opts.pluginsDir(); dir != "" {
-		dirs = append(dirs, dir)
-	}
-	for _, s := range scopes {
-		dirs = append(dirs, s.Dir, s.HooksDir)
-	}
-	for _, place := range r.configPlaces(scopes) {
-		for _, name := range place.Names {
-			dirs = append(dirs, filepath.Join(place.Scope.Dir, filepath.Dir(filepath.FromSlash(name))))
-		}
-	}
-	for _, d := range r.snap.Load().definitions {
-		dirs = append(dirs, filepath.Dir(d.path))
-		if d.guard == nil {
-			continue
-		}
-		for _, file := range d.program(nil).Files { // its approval binds them
-			dirs = append(dirs, filepath.Dir(file))
-		}
-	}
-	state := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
-	dirs = append(dirs, state, pack.StoreDir(state)) // of approvals and of packs
-	if w := r.fleet.Load(); w != nil {
-		for _, l := range w.looks {
-			for _, file := range l.files {
-				dirs = append(dirs, filepath.Dir(file))
-			}
-		}
-	}
-	for _, file := range r.opts.Approvals {
-		dirs = append(dirs, filepath.Dir(file))
-	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
 }
 
 // gaze watches directories. For a missing directory it watches the nearest

@@ -1,4 +1,4 @@
-package registry
+package load
 
 import (
 	"context"
@@ -10,23 +10,22 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/manifest"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-// definition is a hook folder, parsed (several hooks if it names several
+// Definition is a hook folder, parsed (several hooks if it names several
 // events), or one hook of a config file. It is not changed once it is loaded.
-type definition struct {
-	scope  discovery.Scope
-	path   string
+type Definition struct {
+	Scope  discovery.Scope
+	Path   string
 	data   []byte      // of a hook folder's manifest
-	config *configFile // nil = a hook folder
-	hooks  []*hook.Hook
-	notes  []hook.Diagnostic
+	Config *ConfigFile // nil = a hook folder
+	Hooks  []*hook.Hook
+	Notes  []hook.Diagnostic
 
-	subject *trust.Subject // of a definition that needs an approval
-	content *trust.Content // of a definition that a pack's digest approves
+	Subject *trust.Subject // of a definition that needs an approval
+	Content *trust.Content // of a definition that a pack's digest approves
 	guard   *trust.Guard
 	env     []string // the environment for callers without one
 
@@ -34,29 +33,36 @@ type definition struct {
 	problem   string // why the manifest could not be read
 	listed    bool   // what is beside the manifest had a say
 	described bool   // it is what a plugin says of itself
-	stale     bool   // kept, for what is there now is broken
+	Stale     bool   // kept, for what is there now is broken
 }
 
-// loaded is what the scopes hold.
-type loaded struct {
-	definitions []*definition // those of config files after the folders
-	configs     []*configFile // the settings that count
-	read        []*configFile // all of them
-	notes       []hook.Diagnostic
-	fleet       []*fleetMemory
+// Loaded is what the scopes hold.
+type Loaded struct {
+	Definitions []*Definition // those of config files after the folders
+	Configs     []*ConfigFile // the settings that count
+	read        []*ConfigFile // all of them
+	Notes       []hook.Diagnostic
+	Fleet       []*Fleet
 }
 
-// load finds and parses every definition, in scope order. What last knows to
+// Reader reads what the scopes hold. Its fields are set before the first load.
+type Reader struct {
+	discovery.Options          // its Workspace is the project's root, also if the project's scope is left out
+	Compat            []string // products whose files are read too
+	Home              string   // what ~ means in the places of products; "" = unknown
+	Env               []string // that hooks inherit
+	StateDir          string   // where approvals and packs are kept
+	Stores            []*trust.Store
+	Approvals         []string // the files of stores that the operator handed in
+	// DescribePlugins says which hooks the plugins of a package have; nil = there are none.
+	DescribePlugins func(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic)
+}
+
+// Load finds and parses every definition, in scope order. What last knows to
 // be as it was read is taken from there; last may be nil.
-func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
-	opts := r.opts
-	workspace := opts.Workspace
-	if slices.Contains(opts.Without, hook.ScopeProject) {
-		workspace = ""
-	}
-	scopes, notes := discovery.Scopes(discovery.Options{FS: opts.FS, Workspace: workspace,
-		ManagedDir: opts.ManagedDir, UserDir: opts.UserDir, PluginsDir: opts.PluginsDir, Dirs: opts.Dirs, GuardDirs: opts.GuardDirs, Without: opts.Without})
-	l := &loaded{notes: notes}
+func (r *Reader) Load(ctx context.Context, last *Memory) (*Loaded, error) {
+	scopes, notes := r.scopes()
+	l := &Loaded{Notes: notes}
 	var owners trust.Owners // asked again at each load: files may be as they were, and others' to write now
 	scopes = r.keepPackages(last, scopes, &owners, l)
 	for _, s := range scopes {
@@ -68,7 +74,7 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 	if err := r.loadConfigs(ctx, last, scopes, &owners, l); err != nil {
 		return nil, err
 	}
-	var fleet []*fleetMemory
+	var fleet []*Fleet
 	if last != nil {
 		fleet = last.fleet
 	}
@@ -76,18 +82,27 @@ func (r *Registry) load(ctx context.Context, last *memory) (*loaded, error) {
 	return l, r.loadPacks(ctx, last, l)
 }
 
+// scopes are where hooks are loaded from.
+func (r *Reader) scopes() ([]discovery.Scope, []hook.Diagnostic) {
+	where := r.Options
+	if slices.Contains(where.Without, hook.ScopeProject) {
+		where.Workspace = ""
+	}
+	return discovery.Scopes(where)
+}
+
 // keepPackages adds the earlier plugin packages, if the present ones
 // cannot be listed. Where none is known, a hook that is invalid stands for them.
-func (r *Registry) keepPackages(last *memory, scopes []discovery.Scope, owners *trust.Owners, l *loaded) []discovery.Scope {
-	i := slices.IndexFunc(l.notes, func(d hook.Diagnostic) bool { return d.Severity == hook.SeverityError })
+func (r *Reader) keepPackages(last *Memory, scopes []discovery.Scope, owners *trust.Owners, l *Loaded) []discovery.Scope {
+	i := slices.IndexFunc(l.Notes, func(d hook.Diagnostic) bool { return d.Severity == hook.SeverityError })
 	if i < 0 {
 		return scopes
 	}
 	kept := last.unseenPackages(scopes)
 	if len(kept) == 0 && !slices.ContainsFunc(scopes, func(s discovery.Scope) bool { return s.Package != "" }) {
-		bad := l.notes[i]
+		bad := l.Notes[i]
 		all := discovery.Scope{Scope: hook.ScopePlugin, Dir: bad.Path, HooksDir: bad.Path}
-		l.definitions = append(l.definitions, r.insteadOf(last, all, owners, &bad, nil)...)
+		l.Definitions = append(l.Definitions, r.insteadOf(last, all, owners, &bad, nil)...)
 	}
 	at := slices.IndexFunc(scopes, func(s discovery.Scope) bool { return s.Scope == hook.ScopeDir })
 	if at < 0 {
@@ -97,12 +112,12 @@ func (r *Registry) keepPackages(last *memory, scopes []discovery.Scope, owners *
 }
 
 // loadFolders reads the hook folders of a scope.
-func (r *Registry) loadFolders(ctx context.Context, last *memory, s discovery.Scope, owners *trust.Owners, l *loaded) error {
-	known := func(path string) (*definition, bool) {
+func (r *Reader) loadFolders(ctx context.Context, last *Memory, s discovery.Scope, owners *trust.Owners, l *Loaded) error {
+	known := func(path string) (*Definition, bool) {
 		d, ok := last.folder(sourceOf(s, "", path))
 		return d, ok && sameProblem(d.disowned, r.disown(owners, s, path, true))
 	}
-	folders, found, err := discovery.Walk(ctx, r.opts.FS, []discovery.Scope{s}, known, func(f *discovery.Found) *definition {
+	folders, found, err := discovery.Walk(ctx, r.FS, []discovery.Scope{s}, known, func(f *discovery.Found) *Definition {
 		problem := r.disown(owners, s, f.Path, true)
 		if d := last.sameFolder(f, problem); d != nil {
 			return d
@@ -115,9 +130,9 @@ func (r *Registry) loadFolders(ctx context.Context, last *memory, s discovery.Sc
 	if bad := closedFolder(found, s.HooksDir); bad != nil {
 		folders = append(folders, r.insteadOf(last, s, owners, bad, folders)...)
 	}
-	l.definitions, l.notes = append(l.definitions, folders...), append(l.notes, found...)
+	l.Definitions, l.Notes = append(l.Definitions, folders...), append(l.Notes, found...)
 	for _, d := range folders {
-		l.notes = append(l.notes, d.notes...)
+		l.Notes = append(l.Notes, d.Notes...)
 	}
 	return err
 }
@@ -135,7 +150,7 @@ func closedFolder(notes []hook.Diagnostic, dir string) *hook.Diagnostic {
 
 // insteadOf is what stands for the hooks of a folder that cannot be read: what
 // it last held, or a hook that is invalid. It must not look empty.
-func (r *Registry) insteadOf(last *memory, s discovery.Scope, owners *trust.Owners, bad *hook.Diagnostic, seen []*definition) []*definition {
+func (r *Reader) insteadOf(last *Memory, s discovery.Scope, owners *trust.Owners, bad *hook.Diagnostic, seen []*Definition) []*Definition {
 	if r.disown(owners, s, s.HooksDir, false) == nil {
 		if kept := last.unseenFolders(s, seen); len(kept) > 0 {
 			return kept
@@ -143,45 +158,39 @@ func (r *Registry) insteadOf(last *memory, s discovery.Scope, owners *trust.Owne
 	}
 	f := &discovery.Found{Scope: s, Name: filepath.Base(s.HooksDir), Path: s.HooksDir, Problem: bad}
 	if d := last.sameFolder(f, nil); d != nil {
-		return []*definition{d}
+		return []*Definition{d}
 	}
-	return []*definition{define(f)}
+	return []*Definition{define(f)}
 }
 
 // describe adds the hooks that plugins have in themselves. A HOOK.md
 // beside a plugin configures the hook that it declares.
-func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
-	plugins, ok := r.handlers[hook.KindPlugin].(Describer)
-	if !ok || r.opts.FS != nil {
+func (r *Reader) describe(last *Memory, scopes []discovery.Scope, l *Loaded) {
+	if r.DescribePlugins == nil || r.FS != nil {
 		return
 	}
-	declared := make(map[string]bool, len(l.definitions))
-	for _, d := range l.definitions {
-		declared[d.hooks[0].ID] = true
+	declared := make(map[string]bool, len(l.Definitions))
+	for _, d := range l.Definitions {
+		declared[d.Hooks[0].ID] = true
 	}
 	for _, s := range scopes {
 		if s.Scope != hook.ScopePlugin {
 			continue
 		}
-		var hooks []*hook.Hook
-		var notes []hook.Diagnostic
-		if failed := loading(new(contain.Guard), describeLimit, handlerOf(hook.KindPlugin), "Describe", func() { hooks, notes = plugins.Describe(s.Package, s.Dir) }); failed != nil {
-			failed.Path = s.Dir
-			hooks, notes = nil, []hook.Diagnostic{*failed}
-		}
-		l.notes = append(l.notes, notes...)
+		hooks, notes := r.DescribePlugins(s.Package, s.Dir)
+		l.Notes = append(l.Notes, notes...)
 		if bad := closedFolder(notes, s.Dir); bad != nil {
 			kept := last.unseenPlugins(s)
 			if len(kept) == 0 {
 				f := &discovery.Found{Scope: s, Name: s.Package, Path: s.Dir, Problem: bad}
-				kept = []*definition{define(f)}
+				kept = []*Definition{define(f)}
 			}
 			for _, d := range kept {
-				l.definitions, l.notes = append(l.definitions, d), append(l.notes, d.notes...)
+				l.Definitions, l.Notes = append(l.Definitions, d), append(l.Notes, d.Notes...)
 			}
 			continue
 		}
-		byID := make(map[string]*definition)
+		byID := make(map[string]*Definition)
 		for _, h := range hooks {
 			h.ID, h.Scope = dialect.HookID(s.Scope, s.Package, h.Name), s.Scope
 			if declared[h.ID] {
@@ -189,34 +198,34 @@ func (r *Registry) describe(last *memory, scopes []discovery.Scope, l *loaded) {
 			}
 			h.Source.Root, h.Source.Data = s.Dir, s.DataDir
 			if d := byID[h.ID]; d != nil {
-				d.hooks = append(d.hooks, h)
+				d.Hooks = append(d.Hooks, h)
 				continue
 			}
-			byID[h.ID] = &definition{scope: s, path: h.Source.Path, hooks: []*hook.Hook{h}, described: true}
-			l.definitions = append(l.definitions, byID[h.ID])
+			byID[h.ID] = &Definition{Scope: s, Path: h.Source.Path, Hooks: []*hook.Hook{h}, described: true}
+			l.Definitions = append(l.Definitions, byID[h.ID])
 		}
 	}
-	for i, d := range l.definitions {
-		if d.described && !d.stale {
+	for i, d := range l.Definitions {
+		if d.described && !d.Stale {
 			r.needApproval(d)
-			l.definitions[i] = last.sameDescribed(d)
+			l.Definitions[i] = last.sameDescribed(d)
 		}
 	}
 }
 
 // define parses a hook folder. A folder that cannot be read
 // is an invalid hook, so that it does not look like a missing one.
-func define(f *discovery.Found) *definition {
+func define(f *discovery.Found) *Definition {
 	src := manifest.Source{Scope: f.Scope.Scope, Package: f.Scope.Package, Folder: f.Name,
 		Source: hook.Source{Path: f.Path, Dir: f.Dir, Root: f.Scope.Dir, Data: f.Scope.DataDir, Pack: f.Scope.Pack, PackBy: f.Scope.PackBy}}
-	d := &definition{scope: f.Scope, path: f.Path, data: f.Data}
+	d := &Definition{Scope: f.Scope, Path: f.Path, data: f.Data}
 	src.Files = func() []string { d.listed = true; return f.Files() }
 	if f.Problem != nil {
 		d.problem = f.Problem.Message
-		d.hooks = []*hook.Hook{manifest.Broken(src, *f.Problem)}
-		blockIfLost(d.hooks, f.Scope, f.Problem)
+		d.Hooks = []*hook.Hook{manifest.Broken(src, *f.Problem)}
+		blockIfLost(d.Hooks, f.Scope, f.Problem)
 	} else {
-		d.hooks, d.notes = manifest.Parse(src, f.Data)
+		d.Hooks, d.Notes = manifest.Parse(src, f.Data)
 	}
 	return d
 }
@@ -234,7 +243,7 @@ func blockIfLost(hooks []*hook.Hook, s discovery.Scope, problem *hook.Diagnostic
 }
 
 // loadConfigs reads the config files of all places.
-func (r *Registry) loadConfigs(ctx context.Context, last *memory, scopes []discovery.Scope, owners *trust.Owners, l *loaded) error {
+func (r *Reader) loadConfigs(ctx context.Context, last *Memory, scopes []discovery.Scope, owners *trust.Owners, l *Loaded) error {
 	for _, place := range r.configPlaces(scopes) {
 		configs, err := r.walkConfigs(ctx, last, place, owners, l)
 		if err == nil && place.Scope.Scope == hook.ScopePlugin {
@@ -244,37 +253,37 @@ func (r *Registry) loadConfigs(ctx context.Context, last *memory, scopes []disco
 			return err
 		}
 	}
-	l.read = slices.Clone(l.configs)
-	l.configs = slices.DeleteFunc(l.configs, func(c *configFile) bool {
-		note, drop := c.outdated(l.configs)
-		l.notes = append(l.notes, note...)
+	l.read = slices.Clone(l.Configs)
+	l.Configs = slices.DeleteFunc(l.Configs, func(c *ConfigFile) bool {
+		note, drop := c.outdated(l.Configs)
+		l.Notes = append(l.Notes, note...)
 		return drop
 	})
-	for _, c := range l.configs {
-		l.definitions, l.notes = append(l.definitions, c.definitions...), append(l.notes, c.notes...)
+	for _, c := range l.Configs {
+		l.Definitions, l.Notes = append(l.Definitions, c.Definitions...), append(l.Notes, c.notes...)
 	}
 	return nil
 }
 
 // walkConfigs reads the config files of a place.
-func (r *Registry) walkConfigs(ctx context.Context, last *memory, place configPlace, owners *trust.Owners, l *loaded) ([]*configFile, error) {
-	known := func(path string) (*configFile, bool) {
+func (r *Reader) walkConfigs(ctx context.Context, last *Memory, place configPlace, owners *trust.Owners, l *Loaded) ([]*ConfigFile, error) {
+	known := func(path string) (*ConfigFile, bool) {
 		c, ok := last.config(sourceOf(place.Scope, place.Product, path))
 		return c, ok && sameProblem(c.disowned, r.disown(owners, place.Scope, path, false))
 	}
-	configs, notes, err := discovery.WalkConfigs(ctx, r.opts.FS, []discovery.ConfigPlace{place.ConfigPlace}, known, func(f *discovery.ConfigFile) *configFile {
+	configs, notes, err := discovery.WalkConfigs(ctx, r.FS, []discovery.ConfigPlace{place.ConfigPlace}, known, func(f *discovery.ConfigFile) *ConfigFile {
 		return r.readConfig(last, owners, f, place.legacy)
 	})
 	for i := range notes {
 		configs = append(configs, r.insteadOfConfigs(last, place, owners, &notes[i], configs)...)
 	}
-	l.configs, l.notes = append(l.configs, configs...), append(l.notes, notes...)
+	l.Configs, l.Notes = append(l.Configs, configs...), append(l.Notes, notes...)
 	return configs, err
 }
 
 // insteadOfConfigs is insteadOf for a folder that config files are looked for in.
 // That of the place itself has hook folders too, and theirs stands for it.
-func (r *Registry) insteadOfConfigs(last *memory, place configPlace, owners *trust.Owners, bad *hook.Diagnostic, seen []*configFile) []*configFile {
+func (r *Reader) insteadOfConfigs(last *Memory, place configPlace, owners *trust.Owners, bad *hook.Diagnostic, seen []*ConfigFile) []*ConfigFile {
 	if r.disown(owners, place.Scope, bad.Path, false) == nil {
 		if kept := last.unseenConfigs(place, bad.Path, seen); len(kept) > 0 {
 			return kept
@@ -285,15 +294,15 @@ func (r *Registry) insteadOfConfigs(last *memory, place configPlace, owners *tru
 	}
 	f := &discovery.ConfigFile{Scope: place.Scope, Product: place.Product, Path: bad.Path, Problem: bad}
 	if c := last.sameConfig(f, nil); c != nil {
-		return []*configFile{c}
+		return []*ConfigFile{c}
 	}
 	c := readConfigFile(f)
 	c.legacy, c.notes = place.legacy, nil // what is wrong was told
-	return []*configFile{c}
+	return []*ConfigFile{c}
 }
 
 // readConfig reads a config file and judges whose word it is.
-func (r *Registry) readConfig(last *memory, owners *trust.Owners, f *discovery.ConfigFile, legacy bool) *configFile {
+func (r *Reader) readConfig(last *Memory, owners *trust.Owners, f *discovery.ConfigFile, legacy bool) *ConfigFile {
 	problem := r.disown(owners, f.Scope, f.Path, false)
 	if c := last.sameConfig(f, problem); c != nil {
 		return c
@@ -304,7 +313,7 @@ func (r *Registry) readConfig(last *memory, owners *trust.Owners, f *discovery.C
 		c.disowned = problem.Error()
 		c.notes = append(c.notes, problem.Diagnostic())
 	}
-	for _, d := range c.definitions {
+	for _, d := range c.Definitions {
 		if problem != nil {
 			d.refuse(c.disowned)
 		}
@@ -314,11 +323,11 @@ func (r *Registry) readConfig(last *memory, owners *trust.Owners, f *discovery.C
 }
 
 // follow reads the hooks files that the manifests of a plugin point at.
-func (r *Registry) follow(ctx context.Context, last *memory, owners *trust.Owners, place configPlace, manifests []*configFile, l *loaded) error {
+func (r *Reader) follow(ctx context.Context, last *Memory, owners *trust.Owners, place configPlace, manifests []*ConfigFile, l *Loaded) error {
 	for _, manifest := range manifests {
 		for _, ref := range manifest.refs {
 			path := filepath.Join(place.Scope.Dir, filepath.FromSlash(ref.Path))
-			if slices.ContainsFunc(l.configs, func(c *configFile) bool { return c.path == path }) {
+			if slices.ContainsFunc(l.Configs, func(c *ConfigFile) bool { return c.path == path }) {
 				continue
 			}
 			at := place
@@ -328,7 +337,7 @@ func (r *Registry) follow(ctx context.Context, last *memory, owners *trust.Owner
 				return err
 			}
 			if len(files) == 0 {
-				l.notes = append(l.notes, refMissing(manifest.path, ref, "there is no such file"))
+				l.Notes = append(l.Notes, refMissing(manifest.path, ref, "there is no such file"))
 			}
 		}
 	}
@@ -342,14 +351,14 @@ func refMissing(path string, ref dialect.Ref, why string) hook.Diagnostic {
 
 // outdated says of a file of an older version whether anything else has taken
 // its place, and that it should. A file of a nearer scope does not.
-func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
+func (c *ConfigFile) outdated(all []*ConfigFile) ([]hook.Diagnostic, bool) {
 	if !c.legacy {
 		return nil, false
 	}
 	note := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "deprecated", Path: c.path,
 		Message: "it is read because no settings of " + c.product + " have a hooks table", Hint: "move its hooks into settings.toml"}
 	for _, other := range all {
-		if other.product == c.product && !other.legacy && len(other.definitions) > 0 && other.disowned == "" && other.scope.Scope <= c.scope.Scope {
+		if other.product == c.product && !other.legacy && len(other.Definitions) > 0 && other.disowned == "" && other.scope.Scope <= c.scope.Scope {
 			note.Code = "superseded"
 			note.Message = "it is not read: there are hooks in " + other.path
 			return []hook.Diagnostic{note}, true
@@ -361,9 +370,9 @@ func (c *configFile) outdated(all []*configFile) ([]hook.Diagnostic, bool) {
 // disown says why a file of the managed or the user scope does not count, for a
 // tree with all that is in its folder: another user could have written it. On a
 // host's own file system files have no owner.
-func (r *Registry) disown(owners *trust.Owners, scope discovery.Scope, path string, tree bool) *trust.Problem {
+func (r *Reader) disown(owners *trust.Owners, scope discovery.Scope, path string, tree bool) *trust.Problem {
 	owner := trust.OwnerOf(scope.Scope)
-	if r.opts.FS != nil || owner == trust.OwnerAnyone {
+	if r.FS != nil || owner == trust.OwnerAnyone {
 		return nil
 	}
 	var err error

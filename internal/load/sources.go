@@ -1,6 +1,7 @@
-package registry
+package load
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
 // ownProduct is whose the settings in the scopes' own directories are.
@@ -17,8 +19,8 @@ const ownProduct = "tenterhook"
 // compatAll stands for every product in Options.Compat.
 const compatAll = "all"
 
-// compatible returns the products whose files are read too.
-func compatible(named []string) ([]string, error) {
+// Compatible returns the products whose files are read too.
+func Compatible(named []string) ([]string, error) {
 	known := slices.DeleteFunc(dialect.Products(), func(p string) bool { return p == ownProduct })
 	var products []string
 	for _, p := range named {
@@ -37,8 +39,8 @@ func compatible(named []string) ([]string, error) {
 	return products, nil
 }
 
-// projectMarks are the files of products that mark a project's root.
-func projectMarks(products []string) []string {
+// ProjectMarks are the files of products that mark a project's root.
+func ProjectMarks(products []string) []string {
 	var marks []string
 	for _, p := range dialect.ConfigPlaces(products...) {
 		if p.Base == dialect.BaseWorkspace {
@@ -56,7 +58,7 @@ type configPlace struct {
 
 // configPlaces returns where settings of the scopes and config files of the
 // products are looked for.
-func (r *Registry) configPlaces(scopes []discovery.Scope) []configPlace {
+func (r *Reader) configPlaces(scopes []discovery.Scope) []configPlace {
 	var places []configPlace
 	add := func(s discovery.Scope, product string, legacy bool, names ...string) {
 		places = append(places, configPlace{discovery.ConfigPlace{Scope: s, Product: product, Names: names, MaxSize: dialect.MaxConfig}, legacy})
@@ -69,8 +71,8 @@ func (r *Registry) configPlaces(scopes []discovery.Scope) []configPlace {
 			add(s, ownProduct, false, "settings.json", "settings.toml")
 		}
 	}
-	for _, p := range dialect.ConfigPlaces(r.compat...) {
-		if dir, ok := r.baseDir(p.Base, scopes); ok && !slices.Contains(r.opts.Without, withoutOf(p.Scope)) {
+	for _, p := range dialect.ConfigPlaces(r.Compat...) {
+		if dir, ok := r.baseDir(p.Base, scopes); ok && !slices.Contains(r.Without, withoutOf(p.Scope)) {
 			s := discovery.Scope{Scope: p.Scope, Dir: dir}
 			if p.Base == dialect.BaseWorkspace {
 				s.Base = dir
@@ -90,7 +92,7 @@ func withoutOf(s hook.Scope) hook.Scope {
 }
 
 // baseDir is the directory that a product's files are looked for below.
-func (r *Registry) baseDir(base dialect.Base, scopes []discovery.Scope) (string, bool) {
+func (r *Reader) baseDir(base dialect.Base, scopes []discovery.Scope) (string, bool) {
 	beside := func(of hook.Scope) (string, bool) {
 		i := slices.IndexFunc(scopes, func(s discovery.Scope) bool { return s.Scope == of })
 		if i < 0 {
@@ -100,17 +102,17 @@ func (r *Registry) baseDir(base dialect.Base, scopes []discovery.Scope) (string,
 	}
 	switch base {
 	case dialect.BaseWorkspace:
-		return r.opts.Workspace, true
+		return r.Workspace, true
 	case dialect.BaseHome:
-		return r.home, filepath.IsAbs(r.home)
+		return r.Home, filepath.IsAbs(r.Home)
 	case dialect.BaseConfigHome:
 		return beside(hook.ScopeUser)
 	}
 	return beside(hook.ScopeManaged)
 }
 
-// configFile is a config file as it was read.
-type configFile struct {
+// ConfigFile is a config file as it was read.
+type ConfigFile struct {
 	scope       discovery.Scope
 	path        string
 	product     string
@@ -118,19 +120,19 @@ type configFile struct {
 	data        []byte
 	settings    dialect.Settings
 	refs        []dialect.Ref
-	definitions []*definition
+	Definitions []*Definition
 	notes       []hook.Diagnostic
 	problem     string  // why the file could not be read
 	broken      bool    // none of it could be read
-	stale       bool    // kept, for what is there now is broken
+	Stale       bool    // kept, for what is there now is broken
 	disowned    string  // why its settings do not count; "" = they do
-	fleet       *Policy // of a fleet's document; nil = a file of this machine's own
+	Fleet       *Policy // of a fleet's document; nil = a file of this machine's own
 }
 
 // readConfigFile makes hooks of a file. Each is a definition of its own, so
 // that approvals and faults concern it alone.
-func readConfigFile(f *discovery.ConfigFile) *configFile {
-	c := &configFile{scope: f.Scope, path: f.Path, product: f.Product, data: f.Data}
+func readConfigFile(f *discovery.ConfigFile) *ConfigFile {
+	c := &ConfigFile{scope: f.Scope, path: f.Path, product: f.Product, data: f.Data}
 	src := dialect.ConfigSource{Scope: f.Scope.Scope, Package: f.Scope.Package, Product: f.Product,
 		Source: hook.Source{Path: f.Path, Root: f.Scope.Dir, Data: f.Scope.DataDir}}
 	var config dialect.Config
@@ -144,7 +146,47 @@ func readConfigFile(f *discovery.ConfigFile) *configFile {
 	c.settings, c.refs, c.notes = config.Settings, config.Refs, config.Notes
 	c.broken = len(config.Hooks) == 1 && config.Hooks[0].Event == "" && config.Hooks[0].State == hook.StateInvalid
 	for _, h := range config.Hooks {
-		c.definitions = append(c.definitions, &definition{scope: f.Scope, path: f.Path, hooks: []*hook.Hook{h}, config: c})
+		c.Definitions = append(c.Definitions, &Definition{Scope: f.Scope, Path: f.Path, Hooks: []*hook.Hook{h}, Config: c})
 	}
 	return c
+}
+
+// Watched returns the directories that hooks are loaded from, and those of the
+// hooks, whether they exist or not.
+func (r *Reader) Watched(now *Loaded) []string {
+	scopes, _ := r.scopes()
+	var dirs []string
+	if !slices.Contains(r.Without, hook.ScopePlugin) {
+		if dir := cmp.Or(r.PluginsDir, discovery.DefaultPluginsDir()); dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, s := range scopes {
+		dirs = append(dirs, s.Dir, s.HooksDir)
+	}
+	for _, place := range r.configPlaces(scopes) {
+		for _, name := range place.Names {
+			dirs = append(dirs, filepath.Join(place.Scope.Dir, filepath.Dir(filepath.FromSlash(name))))
+		}
+	}
+	for _, d := range now.Definitions {
+		dirs = append(dirs, filepath.Dir(d.Path))
+		if d.guard == nil {
+			continue
+		}
+		for _, file := range d.Program(nil).Files { // its approval binds them
+			dirs = append(dirs, filepath.Dir(file))
+		}
+	}
+	dirs = append(dirs, r.StateDir, pack.StoreDir(r.StateDir)) // of approvals and of packs
+	for _, m := range now.Fleet {
+		for _, file := range m.look.files {
+			dirs = append(dirs, filepath.Dir(file))
+		}
+	}
+	for _, file := range r.Approvals {
+		dirs = append(dirs, filepath.Dir(file))
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }

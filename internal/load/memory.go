@@ -1,4 +1,4 @@
-package registry
+package load
 
 import (
 	"bytes"
@@ -16,13 +16,13 @@ import (
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-// memory is what was loaded, so that a reload reads and parses only what
+// Memory is what was loaded, so that a reload reads and parses only what
 // changed. A nil memory knows nothing.
-type memory struct {
-	folders map[source]*remembered[*definition]
-	plugins map[string]*definition // by ID
-	configs map[source]*remembered[*configFile]
-	fleet   []*fleetMemory
+type Memory struct {
+	folders map[source]*remembered[*Definition]
+	plugins map[string]*Definition // by ID
+	configs map[source]*remembered[*ConfigFile]
+	fleet   []*Fleet
 }
 
 // source is a file as a scope has it. The same file may be in several, where a
@@ -37,8 +37,8 @@ func sourceOf(s discovery.Scope, product, path string) source {
 	return source{s.Scope, s.Package, product, path}
 }
 
-func (d *definition) source() source { return sourceOf(d.scope, "", d.path) }
-func (c *configFile) source() source { return sourceOf(c.scope, c.product, c.path) }
+func (d *Definition) source() source { return sourceOf(d.Scope, "", d.Path) }
+func (c *ConfigFile) source() source { return sourceOf(c.scope, c.product, c.path) }
 
 // remembered is something that was made of a file.
 type remembered[T comparable] struct {
@@ -48,25 +48,25 @@ type remembered[T comparable] struct {
 	moved atomic.Bool // it was read again, and has the same content
 }
 
-// remember keeps what was loaded since began. A file that changed since then
+// Remember keeps what was loaded since began. A file that changed since then
 // may differ from what was read. What last remembered and the load took from
 // there is as it was.
-func remember(l *loaded, began time.Time, stats bool, last *memory) *memory {
-	m := &memory{folders: make(map[source]*remembered[*definition], len(l.definitions)),
-		plugins: make(map[string]*definition), configs: make(map[source]*remembered[*configFile], len(l.read)), fleet: l.fleet}
-	for _, d := range l.definitions {
+func Remember(l *Loaded, began time.Time, stats bool, last *Memory) *Memory {
+	m := &Memory{folders: make(map[source]*remembered[*Definition], len(l.Definitions)),
+		plugins: make(map[string]*Definition), configs: make(map[source]*remembered[*ConfigFile], len(l.read)), fleet: l.Fleet}
+	for _, d := range l.Definitions {
 		if d.described {
-			m.plugins[d.hooks[0].ID] = d
-		} else if d.config == nil {
-			var k *remembered[*definition]
+			m.plugins[d.Hooks[0].ID] = d
+		} else if d.Config == nil {
+			var k *remembered[*Definition]
 			if last != nil {
 				k = last.folders[d.source()]
 			}
-			m.folders[d.source()] = k.renewed(d.path, d, began, stats && !d.listed && d.problem == "")
+			m.folders[d.source()] = k.renewed(d.Path, d, began, stats && !d.listed && d.problem == "")
 		}
 	}
 	for _, c := range l.read {
-		var k *remembered[*configFile]
+		var k *remembered[*ConfigFile]
 		if last != nil {
 			k = last.configs[c.source()]
 		}
@@ -99,14 +99,14 @@ func (k *remembered[T]) fresh(path string) (T, bool) {
 	return none, false
 }
 
-func (m *memory) folder(at source) (*definition, bool) {
+func (m *Memory) folder(at source) (*Definition, bool) {
 	if m == nil {
 		return nil, false
 	}
 	return m.folders[at].fresh(at.path)
 }
 
-func (m *memory) config(at source) (*configFile, bool) {
+func (m *Memory) config(at source) (*ConfigFile, bool) {
 	if m == nil {
 		return nil, false
 	}
@@ -115,7 +115,7 @@ func (m *memory) config(at source) (*configFile, bool) {
 
 // sameFolder is what is remembered of a folder whose manifest was read again and
 // has not changed.
-func (m *memory) sameFolder(f *discovery.Found, problem *trust.Problem) *definition {
+func (m *Memory) sameFolder(f *discovery.Found, problem *trust.Problem) *Definition {
 	if m == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (m *memory) sameFolder(f *discovery.Found, problem *trust.Problem) *definit
 		return nil
 	}
 	d := k.value
-	if d.listed || d.stale || !bytes.Equal(d.data, f.Data) || d.problem != messageOf(f.Problem) || !sameProblem(d.disowned, problem) {
+	if d.listed || d.Stale || !bytes.Equal(d.data, f.Data) || d.problem != messageOf(f.Problem) || !sameProblem(d.disowned, problem) {
 		return nil
 	}
 	k.moved.Store(true)
@@ -133,7 +133,7 @@ func (m *memory) sameFolder(f *discovery.Found, problem *trust.Problem) *definit
 
 // orGood returns a definition that was just parsed, or in its place what is
 // remembered of it: if that is the same, and if d is broken and it was not.
-func (m *memory) orGood(d *definition) *definition {
+func (m *Memory) orGood(d *Definition) *Definition {
 	if m == nil {
 		return d
 	}
@@ -143,13 +143,13 @@ func (m *memory) orGood(d *definition) *definition {
 	}
 	last := k.value
 	switch {
-	case d.listed && !last.stale && reflect.DeepEqual(d.hooks, last.hooks) && slices.Equal(d.notes, last.notes):
+	case d.listed && !last.Stale && reflect.DeepEqual(d.Hooks, last.Hooks) && slices.Equal(d.Notes, last.Notes):
 		return last
 	case d.disowned != "", last.disowned != "": // the edit that broke it may have changed its scripts
 	case d.broken() && !last.broken():
 		own := *last
-		own.stale, own.data, own.problem, own.notes = true, d.data, d.problem, append(slices.Clip(d.notes), keptNote(d.path))
-		if last.stale && bytes.Equal(last.data, d.data) && last.problem == d.problem {
+		own.Stale, own.data, own.problem, own.Notes = true, d.data, d.problem, append(slices.Clip(d.Notes), keptNote(d.Path))
+		if last.Stale && bytes.Equal(last.data, d.data) && last.problem == d.problem {
 			return last
 		}
 		return &own
@@ -159,43 +159,43 @@ func (m *memory) orGood(d *definition) *definition {
 
 // unseenFolders are the good definitions of a scope that a load did not come
 // upon, by path.
-func (m *memory) unseenFolders(s discovery.Scope, seen []*definition) []*definition {
-	return m.unseen(func(d *definition) bool { return d.scope == s }, seen)
+func (m *Memory) unseenFolders(s discovery.Scope, seen []*Definition) []*Definition {
+	return m.unseen(func(d *Definition) bool { return d.Scope == s }, seen)
 }
 
 // unseenPack is unseenFolders for what a pack held, wherever that was.
-func (m *memory) unseenPack(ref string, seen []*definition) []*definition {
-	return m.unseen(func(d *definition) bool { return d.scope.Pack == ref }, seen)
+func (m *Memory) unseenPack(ref string, seen []*Definition) []*Definition {
+	return m.unseen(func(d *Definition) bool { return d.Scope.Pack == ref }, seen)
 }
 
-func (m *memory) unseen(of func(*definition) bool, seen []*definition) []*definition {
+func (m *Memory) unseen(of func(*Definition) bool, seen []*Definition) []*Definition {
 	if m == nil {
 		return nil
 	}
 	there := make(map[string]bool, len(seen))
 	for _, d := range seen {
-		there[d.path] = true
+		there[d.Path] = true
 	}
-	var unseen []*definition
+	var unseen []*Definition
 	for _, k := range m.folders {
 		d := k.value
-		if of(d) && !d.broken() && !there[d.path] {
+		if of(d) && !d.broken() && !there[d.Path] {
 			unseen = append(unseen, d.kept())
 		}
 	}
-	slices.SortFunc(unseen, func(a, b *definition) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(unseen, func(a, b *Definition) int { return strings.Compare(a.Path, b.Path) })
 	return unseen
 }
 
 // unseenPlugins are the hooks that the plugins of a scope last said they have,
 // by ID.
-func (m *memory) unseenPlugins(s discovery.Scope) []*definition {
+func (m *Memory) unseenPlugins(s discovery.Scope) []*Definition {
 	if m == nil {
 		return nil
 	}
-	var unseen []*definition
+	var unseen []*Definition
 	for _, id := range slices.Sorted(maps.Keys(m.plugins)) {
-		if d := m.plugins[id]; d.scope == s {
+		if d := m.plugins[id]; d.Scope == s {
 			unseen = append(unseen, d.kept())
 		}
 	}
@@ -204,7 +204,7 @@ func (m *memory) unseenPlugins(s discovery.Scope) []*definition {
 
 // unseenPackages are the plugin packages, by name, that something was loaded
 // from and that are not among those listed.
-func (m *memory) unseenPackages(listed []discovery.Scope) []discovery.Scope {
+func (m *Memory) unseenPackages(listed []discovery.Scope) []discovery.Scope {
 	if m == nil {
 		return nil
 	}
@@ -215,30 +215,30 @@ func (m *memory) unseenPackages(listed []discovery.Scope) []discovery.Scope {
 		}
 	}
 	for _, k := range m.folders {
-		add(k.value.scope)
+		add(k.value.Scope)
 	}
 	for _, k := range m.configs {
 		add(k.value.scope)
 	}
 	for _, d := range m.plugins {
-		add(d.scope)
+		add(d.Scope)
 	}
 	slices.SortFunc(unseen, func(a, b discovery.Scope) int { return strings.Compare(a.Package, b.Package) })
 	return unseen
 }
 
 // kept is a definition that stays though it was not read this time.
-func (d *definition) kept() *definition {
-	if d.stale {
+func (d *Definition) kept() *Definition {
+	if d.Stale {
 		return d
 	}
 	own := *d
-	own.stale, own.notes = true, append(slices.Clip(d.notes), keptNote(d.path))
+	own.Stale, own.Notes = true, append(slices.Clip(d.Notes), keptNote(d.Path))
 	return &own
 }
 
 // unseenConfigs is unseenFolders for the config files of a place, below dir.
-func (m *memory) unseenConfigs(place configPlace, dir string, seen []*configFile) []*configFile {
+func (m *Memory) unseenConfigs(place configPlace, dir string, seen []*ConfigFile) []*ConfigFile {
 	if m == nil {
 		return nil
 	}
@@ -246,23 +246,23 @@ func (m *memory) unseenConfigs(place configPlace, dir string, seen []*configFile
 	for _, c := range seen {
 		there[c.path] = true
 	}
-	var unseen []*configFile
+	var unseen []*ConfigFile
 	for _, k := range m.configs {
 		c := k.value
-		if c.scope != place.Scope || c.product != place.Product || c.legacy != place.legacy || c.broken || c.fleet != nil || there[c.path] {
+		if c.scope != place.Scope || c.product != place.Product || c.legacy != place.legacy || c.broken || c.Fleet != nil || there[c.path] {
 			continue
 		}
 		if rel, err := filepath.Rel(dir, c.path); err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		if !c.stale {
+		if !c.Stale {
 			own := *c
-			own.stale, own.problem, own.notes = true, notRead, append(slices.Clip(c.notes), keptNote(c.path))
+			own.Stale, own.problem, own.notes = true, notRead, append(slices.Clip(c.notes), keptNote(c.path))
 			c = &own
 		}
 		unseen = append(unseen, c)
 	}
-	slices.SortFunc(unseen, func(a, b *configFile) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(unseen, func(a, b *ConfigFile) int { return strings.Compare(a.path, b.path) })
 	return unseen
 }
 
@@ -271,23 +271,23 @@ func (m *memory) unseenConfigs(place configPlace, dir string, seen []*configFile
 const notRead = "not read"
 
 // broken reports whether nothing of a hook folder can be used.
-func (d *definition) broken() bool {
-	return !slices.ContainsFunc(d.hooks, func(h *hook.Hook) bool { return h.State != hook.StateInvalid })
+func (d *Definition) broken() bool {
+	return !slices.ContainsFunc(d.Hooks, func(h *hook.Hook) bool { return h.State != hook.StateInvalid })
 }
 
 // sameDescribed is what is remembered of a plugin's hook, if it is the same.
-func (m *memory) sameDescribed(d *definition) *definition {
+func (m *Memory) sameDescribed(d *Definition) *Definition {
 	if m == nil {
 		return d
 	}
-	if last := m.plugins[d.hooks[0].ID]; last != nil && !last.stale && last.path == d.path && reflect.DeepEqual(last.hooks, d.hooks) {
+	if last := m.plugins[d.Hooks[0].ID]; last != nil && !last.Stale && last.Path == d.Path && reflect.DeepEqual(last.Hooks, d.Hooks) {
 		return last
 	}
 	return d
 }
 
 // sameConfig is sameFolder for a config file.
-func (m *memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *configFile {
+func (m *Memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *ConfigFile {
 	if m == nil {
 		return nil
 	}
@@ -300,7 +300,7 @@ func (m *memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *co
 }
 
 // orGoodConfig is orGood for a config file, and for each of its entries.
-func (m *memory) orGoodConfig(c *configFile) *configFile {
+func (m *Memory) orGoodConfig(c *ConfigFile) *ConfigFile {
 	if m == nil || c.disowned != "" {
 		return c
 	}
@@ -315,40 +315,40 @@ func (m *memory) orGoodConfig(c *configFile) *configFile {
 		return c
 	}
 	own := *k.value
-	own.stale, own.data, own.problem, own.notes = true, c.data, c.problem, append(slices.Clip(c.notes), keptNote(c.path))
+	own.Stale, own.data, own.problem, own.notes = true, c.data, c.problem, append(slices.Clip(c.notes), keptNote(c.path))
 	return &own
 }
 
 // keepGood puts in the place of each broken entry what last had under its ID.
-func (c *configFile) keepGood(last *configFile) {
-	good := make(map[string]*definition, len(last.definitions))
-	for _, was := range last.definitions {
+func (c *ConfigFile) keepGood(last *ConfigFile) {
+	good := make(map[string]*Definition, len(last.Definitions))
+	for _, was := range last.Definitions {
 		if !was.broken() {
-			good[was.hooks[0].ID] = was
+			good[was.Hooks[0].ID] = was
 		}
 	}
-	for i, d := range c.definitions {
-		was := good[d.hooks[0].ID]
+	for i, d := range c.Definitions {
+		was := good[d.Hooks[0].ID]
 		if was == nil || !d.broken() {
 			continue
 		}
-		kept, h := *was, *was.hooks[0]
-		h.Source.Line = d.hooks[0].Source.Line // its place in the order
-		kept.stale, kept.hooks = true, []*hook.Hook{&h}
-		c.definitions[i] = &kept
+		kept, h := *was, *was.Hooks[0]
+		h.Source.Line = d.Hooks[0].Source.Line // its place in the order
+		kept.Stale, kept.Hooks = true, []*hook.Hook{&h}
+		c.Definitions[i] = &kept
 		note := keptNote(c.path)
 		note.Hook, note.Line = h.ID, h.Source.Line
 		c.notes = append(c.notes, note)
 	}
 }
 
-// sameEntry reports whether an entry of a settings file is as it was, wherever
+// SameEntry reports whether an entry of a settings file is as it was, wherever
 // in the file it stands now.
-func (d *definition) sameEntry(was *definition) bool {
-	if d.config == nil || was.config == nil || d.stale != was.stale {
+func (d *Definition) SameEntry(was *Definition) bool {
+	if d.Config == nil || was.Config == nil || d.Stale != was.Stale {
 		return false
 	}
-	now, then := *d.hooks[0], *was.hooks[0]
+	now, then := *d.Hooks[0], *was.Hooks[0]
 	now.Source.Line, then.Source.Line = 0, 0
 	return reflect.DeepEqual(now, then)
 }

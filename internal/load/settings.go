@@ -1,4 +1,4 @@
-package registry
+package load
 
 import (
 	"cmp"
@@ -14,18 +14,19 @@ import (
 	"github.com/tenterhook/tenterhook/internal/resolve"
 )
 
-// policy is what the settings of all scopes come to.
-type policy struct {
+// Settings is what the settings of all scopes come to.
+type Settings struct {
 	// dialect.Settings are the settings that reach the handlers.
 	dialect.Settings
 
+	NoHooks     string  // what switches all hooks off from outside of files; "" = nothing does
 	off         []reach // disable_all_hooks
 	managedOnly string  // the file that says so; "" = none does
 	mayBeOff    bool    // --no-hooks counts for managed hooks, too
 	breakers    []breakerDefaults
 	disabled    map[string][]reach
 	failBlock   []reach // default_on_failure = "block"
-	audited     bool    // audit.on_failure = "block", in any file
+	Audited     bool    // audit.on_failure = "block", in any file
 	sandboxes   []sandboxDefaults
 	dirSandbox  *hook.Sandbox         // of hooks of named folders, in place of sandboxes; nil = none is set
 	servers     map[string]hook.Scope // where each MCP server is declared
@@ -53,7 +54,7 @@ type sandboxDefaults struct {
 }
 
 // sandboxOf is the mode of hooks of a scope that declare none. A workspace may only make its own stricter.
-func (p *policy) sandboxOf(s hook.Scope) hook.SandboxMode {
+func (p *Settings) sandboxOf(s hook.Scope) hook.SandboxMode {
 	mode := hook.SandboxNone
 	if resolve.NeedsApproval(s) {
 		mode = hook.SandboxStrict
@@ -73,9 +74,9 @@ func (p *policy) sandboxOf(s hook.Scope) hook.SandboxMode {
 }
 
 // sandboxed is the sandbox of a hook: what it declares, or what the settings give its scope.
-func (p *policy) sandboxed(h *hook.Hook) *hook.Sandbox {
+func (p *Settings) sandboxed(h *hook.Hook) *hook.Sandbox {
 	switch info := h.Kind.Info(); {
-	case inProcess(h):
+	case InProcess(h):
 		return h.Sandbox
 	case info.Box != "":
 		var server string
@@ -88,7 +89,7 @@ func (p *policy) sandboxed(h *hook.Hook) *hook.Sandbox {
 }
 
 // boxed is a declared sandbox, or where that is nil the one of a scope; nil = none.
-func (p *policy) boxed(declared *hook.Sandbox, s hook.Scope) *hook.Sandbox {
+func (p *Settings) boxed(declared *hook.Sandbox, s hook.Scope) *hook.Sandbox {
 	box := hook.Sandbox{Mode: p.sandboxOf(s)}
 	if declared != nil {
 		box = *declared
@@ -120,7 +121,7 @@ func (w reach) covers(s hook.Scope) bool {
 }
 
 // word is whose word the settings of a file are.
-func (c *configFile) word() reach { return reach{c.scope.Scope, c.path, c.fleet != nil} }
+func (c *ConfigFile) word() reach { return reach{c.scope.Scope, c.path, c.Fleet != nil} }
 
 // switches reports whether a scope's word can switch a hook off. A fleet's document
 // joins what this machine's managed folder declares, and takes nothing from it.
@@ -145,17 +146,19 @@ func covering(words []reach, s hook.Scope) (reach, bool) {
 	return words[i], true
 }
 
-// layer makes a policy of the settings of all scopes but those of packages, which
-// have no word. Switches that make hooks
-// fewer or stricter count wherever they are set, as far as they reach. What
-// opens something (servers, URLs, variables) counts from the managed, the user
-// and the named scopes alone; of two the managed one counts, then the named
-// one.
-func layer(configs []*configFile, dirSandbox *hook.Sandbox) (policy, []hook.Diagnostic) {
-	p := policy{disabled: make(map[string][]reach), servers: make(map[string]hook.Scope), dirSandbox: dirSandbox}
+// Layer makes one policy of the settings of all scopes but packages, which have
+// no word. Switches that make hooks fewer or stricter count wherever they are set,
+// as far as they reach. What opens something (servers, URLs, variables) counts from
+// the managed, the user and the named scopes alone. Of two such values the managed
+// one counts, then the named one.
+//
+// noHooks is what switches all hooks off from outside of files, "" = nothing does.
+// dirSandbox is Options.DirSandbox of the registry.
+func Layer(configs []*ConfigFile, noHooks string, dirSandbox *hook.Sandbox) (Settings, []hook.Diagnostic) {
+	p := Settings{NoHooks: noHooks, disabled: make(map[string][]reach), servers: make(map[string]hook.Scope), dirSandbox: dirSandbox}
 	var notes []hook.Diagnostic
 	ordered := slices.Clone(configs)
-	slices.SortStableFunc(ordered, func(a, b *configFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })
+	slices.SortStableFunc(ordered, func(a, b *ConfigFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })
 	for _, c := range ordered {
 		scope := c.scope.Scope
 		if c.disowned != "" || scope == hook.ScopePlugin {
@@ -203,7 +206,7 @@ func layerRank(s hook.Scope) int {
 }
 
 // restrict takes over what a file switches off.
-func (p *policy) restrict(c *configFile) {
+func (p *Settings) restrict(c *ConfigFile) {
 	word := c.word()
 	s := &c.settings
 	if s.DisableAllHooks != nil && *s.DisableAllHooks {
@@ -222,13 +225,13 @@ func (p *policy) restrict(c *configFile) {
 }
 
 // tighten takes over what makes hooks stricter.
-func (p *policy) tighten(c *configFile) {
+func (p *Settings) tighten(c *ConfigFile) {
 	if len(c.settings.Sandbox) > 0 {
 		p.sandboxes = append(p.sandboxes, sandboxDefaults{
 			c.word(), c.settings.Sandbox, c.scope.Aside || resolve.NeedsApproval(c.scope.Scope)})
 	}
 	if c.settings.AuditOnFailure == hook.FailureBlock {
-		p.audited = true
+		p.Audited = true
 	}
 	if c.settings.DefaultOnFailure == hook.FailureBlock {
 		p.failBlock = append(p.failBlock, c.word())
@@ -236,7 +239,7 @@ func (p *policy) tighten(c *configFile) {
 }
 
 // open takes over what a file sets or allows.
-func (p *policy) open(c *configFile) {
+func (p *Settings) open(c *ConfigFile) {
 	s := &c.settings
 	p.AllowedHTTPHookURLs = union(p.AllowedHTTPHookURLs, s.AllowedHTTPHookURLs)
 	p.HTTPHookAllowedEnvVars = union(p.HTTPHookAllowedEnvVars, s.HTTPHookAllowedEnvVars)
@@ -284,7 +287,7 @@ func union(a, b []string) []string {
 const maxIDNotes = 20
 
 // overreach reports which settings of a workspace have no effect.
-func (c *configFile) overreach() []hook.Diagnostic {
+func (c *ConfigFile) overreach() []hook.Diagnostic {
 	const whose = "a workspace has no say in it"
 	s := &c.settings
 	said := map[string]bool{
@@ -324,16 +327,16 @@ func (c *configFile) overreach() []hook.Diagnostic {
 	return notes
 }
 
-func (c *configFile) ignored(key, why string) hook.Diagnostic {
+func (c *ConfigFile) ignored(key, why string) hook.Diagnostic {
 	return hook.Diagnostic{Severity: hook.SeverityWarning, Code: "setting_ignored", Path: c.path,
 		Message: key + " is ignored: " + why, Hint: "set it in the user's or the managed settings"}
 }
 
-// unknownIDs reports hooks that settings switch off and no file declares.
-func (p *policy) unknownIDs(definitions []*definition) []hook.Diagnostic {
+// UnknownIDs reports hooks that settings switch off and no file declares.
+func (p *Settings) UnknownIDs(definitions []*Definition) []hook.Diagnostic {
 	ids := make(map[string]bool, len(definitions))
 	for _, d := range definitions {
-		ids[d.hooks[0].ID] = true
+		ids[d.Hooks[0].ID] = true
 	}
 	known := slices.Sorted(maps.Keys(ids))
 	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(p.disabled)), func(id string) bool {
@@ -355,16 +358,16 @@ func (p *policy) unknownIDs(definitions []*definition) []hook.Diagnostic {
 	return notes
 }
 
-// gate says why a hook is switched off, "" if it is not.
-func (r *Registry) gate(p *policy, h *hook.Hook) string {
+// Gate says why a hook is switched off, "" if it is not.
+func (p *Settings) Gate(h *hook.Hook) string {
 	if isGuard(h) && p.SelfProtection != nil && !*p.SelfProtection {
 		return "it is switched off (self_protection in " + p.unprotected + ")"
 	}
-	if inProcess(h) {
+	if InProcess(h) {
 		return ""
 	}
-	if r.off != "" && (h.Authority() != hook.ScopeManaged || p.mayBeOff) {
-		return "all hooks are switched off for this run (" + r.off + ")"
+	if p.NoHooks != "" && (h.Authority() != hook.ScopeManaged || p.mayBeOff) {
+		return "all hooks are switched off for this run (" + p.NoHooks + ")"
 	}
 	if p.managedOnly != "" && h.Authority() != hook.ScopeManaged {
 		return "only managed hooks may run (allow_managed_hooks_only in " + p.managedOnly + ")"
@@ -378,8 +381,8 @@ func (r *Registry) gate(p *policy, h *hook.Hook) string {
 	return ""
 }
 
-// settled is a hook with the defaults that the settings give it.
-func (p *policy) settled(h *hook.Hook) *hook.Hook {
+// Settled is a hook with the defaults that the settings give it.
+func (p *Settings) Settled(h *hook.Hook) *hook.Hook {
 	policy, limits := h.OnFailure, h.Breaker
 	info := hook.Info(h.Concerns())
 	blocks := info.Block != hook.BlockNothing || h.Event == "" && h.Source.Pack != "" // what stands for a pack concerns every event
@@ -403,19 +406,11 @@ func (p *policy) settled(h *hook.Hook) *hook.Hook {
 	return &own
 }
 
-// switchedOff is what switches hooks off from outside of files: the option, or a
-// variable of the environment. Managed hooks run on, unless the managed settings
-// allow it.
-func (r *Registry) switchedOff() string {
-	lookup := r.opts.lookupEnv()
-	on := func(name string) bool { v, _ := lookup(name); return v != "" && v != "0" && v != "false" }
-	switch {
-	case r.opts.NoHooks:
-		return "--no-hooks"
-	case on("TENTERHOOK_NO_HOOKS"):
-		return "TENTERHOOK_NO_HOOKS"
-	case slices.Contains(r.compat, "caliban") && on("CALIBAN_NO_HOOKS"):
-		return "CALIBAN_NO_HOOKS"
-	}
-	return ""
-}
+// InProcess reports whether the host registered a hook, from Go.
+func InProcess(h *hook.Hook) bool { return h.Scope >= hook.ScopeSession || isGuard(h) }
+
+// isGuard reports whether a hook is one of Options.Guards.
+func isGuard(h *hook.Hook) bool { return h.Scope == hook.ScopeManaged && h.Source.Path == "" }
+
+// Unguarded reports whether an operator lets sessions lose their guards.
+func (p *Settings) Unguarded() bool { return p.SelfProtection != nil && !*p.SelfProtection }

@@ -1,7 +1,6 @@
-package registry
+package load
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,14 +25,14 @@ const (
 // namedPack is a pack as settings name it.
 type namedPack struct {
 	text   string // the reference
-	config *configFile
+	config *ConfigFile
 }
 
 // namedPacks are the packs of all settings that may name one, each once: that of
 // the managed settings before that of others.
-func namedPacks(configs []*configFile) (named []namedPack) {
+func namedPacks(configs []*ConfigFile) (named []namedPack) {
 	ordered := slices.Clone(configs)
-	slices.SortStableFunc(ordered, func(a, b *configFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })
+	slices.SortStableFunc(ordered, func(a, b *ConfigFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })
 	for _, c := range ordered {
 		switch c.scope.Scope {
 		case hook.ScopeManaged, hook.ScopeUser, hook.ScopeDir:
@@ -52,11 +51,10 @@ func namedPacks(configs []*configFile) (named []namedPack) {
 	return named
 }
 
-// Packs returns the references of the packs that are in force, as what names them has
-// them. Those of text that is no reference are among them.
-func (r *Registry) Packs() []string {
+// PackRefs are the references of the packs that settings name, as they have them.
+func PackRefs(configs []*ConfigFile) []string {
 	var refs []string
-	for _, n := range namedPacks(r.snap.Load().generation.configs) {
+	for _, n := range namedPacks(configs) {
 		refs = append(refs, n.text)
 	}
 	return refs
@@ -65,9 +63,9 @@ func (r *Registry) Packs() []string {
 // loadPacks loads the hooks of the packs that the settings name, from the store.
 // Whatever is wrong with a pack, hooks stand for it, so that it does not
 // look like a pack without objections.
-func (r *Registry) loadPacks(ctx context.Context, last *memory, l *loaded) error {
+func (r *Reader) loadPacks(ctx context.Context, last *Memory, l *Loaded) error {
 	var seen []pack.Reference // the same pack of two places is one
-	for _, n := range namedPacks(l.configs) {
+	for _, n := range namedPacks(l.Configs) {
 		s := discovery.Scope{Scope: hook.ScopePlugin, Pack: n.text, PackBy: n.config.scope.Scope, Aside: n.config.scope.Aside}
 		problem := func(code, message, hint string) *hook.Diagnostic {
 			return &hook.Diagnostic{Severity: hook.SeverityError, Code: code, Path: n.config.path, Message: "packs: " + message, Hint: hint}
@@ -85,10 +83,10 @@ func (r *Registry) loadPacks(ctx context.Context, last *memory, l *loaded) error
 			twin := problem(packName, fmt.Sprintf("%s and %s have the same name, so IDs of their hooks are the same", seen[i], n.text),
 				"leave one of them out, or push one under another name")
 			twin.Severity = hook.SeverityWarning
-			l.notes = append(l.notes, *twin)
+			l.Notes = append(l.Notes, *twin)
 		}
 		seen = append(seen, ref)
-		state := cmp.Or(r.opts.StateDir, discovery.DefaultStateDir())
+		state := r.StateDir
 		s.Package = ref.Name()
 		s.Dir = filepath.Join(pack.Folder(state, ref.Digest), pack.FilesFolder)
 		s.DataDir = pack.DataDir(state, ref)
@@ -118,18 +116,18 @@ func lostPack(s discovery.Scope, bad *hook.Diagnostic) bool {
 // withoutPack puts in the place of a pack what it last held, or a hook that is
 // invalid. That blocks if the pack is lost, or if default_on_failure says so. For
 // one of the managed settings that is gone it stands in each process.
-func withoutPack(last *memory, s discovery.Scope, bad *hook.Diagnostic, l *loaded) {
-	l.notes = append(l.notes, *bad)
+func withoutPack(last *Memory, s discovery.Scope, bad *hook.Diagnostic, l *Loaded) {
+	l.Notes = append(l.Notes, *bad)
 	gone := bad.Code == packMissing && lostPack(s, bad)
 	if kept := last.unseenPack(s.Pack, nil); len(kept) > 0 && !gone {
-		l.definitions = append(l.definitions, kept...)
+		l.Definitions = append(l.Definitions, kept...)
 		return
 	}
-	l.definitions = append(l.definitions, insteadOfPack(last, s, s.Package, bad.Path, bad))
+	l.Definitions = append(l.Definitions, insteadOfPack(last, s, s.Package, bad.Path, bad))
 }
 
 // insteadOfPack is an invalid hook in the place of one of a pack, or of all.
-func insteadOfPack(last *memory, s discovery.Scope, name, path string, bad *hook.Diagnostic) *definition {
+func insteadOfPack(last *Memory, s discovery.Scope, name, path string, bad *hook.Diagnostic) *Definition {
 	f := &discovery.Found{Scope: s, Name: name, Path: path, Problem: bad}
 	if d := last.sameFolder(f, nil); d != nil {
 		return d
@@ -139,30 +137,30 @@ func insteadOfPack(last *memory, s discovery.Scope, name, path string, bad *hook
 
 // loadPack loads the hooks of a pack that is in the store. The digest must name
 // each manifest; every other file is judged when a hook is to run.
-func (r *Registry) loadPack(ctx context.Context, last *memory, s discovery.Scope, p *pack.Pack, problem func(code, message, hint string) *hook.Diagnostic, hint string, l *loaded) error {
+func (r *Reader) loadPack(ctx context.Context, last *Memory, s discovery.Scope, p *pack.Pack, problem func(code, message, hint string) *hook.Diagnostic, hint string, l *Loaded) error {
 	changed := p.Changed()
 	if changed != "" {
-		l.notes = append(l.notes, *problem(packChanged, s.Pack+": "+changed, hint))
+		l.Notes = append(l.Notes, *problem(packChanged, s.Pack+": "+changed, hint))
 	}
 	s.HooksDir = filepath.Join(s.Dir, p.HooksDir())
 	content := contentOf(p, hint)
 	definitions, notes, err := discovery.Walk(ctx, nil, []discovery.Scope{s},
-		func(path string) (*definition, bool) { return last.folder(sourceOf(s, "", path)) },
-		func(f *discovery.Found) *definition {
+		func(path string) (*Definition, bool) { return last.folder(sourceOf(s, "", path)) },
+		func(f *discovery.Found) *Definition {
 			if d := last.sameFolder(f, nil); d != nil {
 				return d
 			}
 			d := define(f)
-			d.content = content
+			d.Content = content
 			r.needApproval(d)
 			return d
 		})
 	if changed == "" {
-		l.notes = append(l.notes, notes...)
+		l.Notes = append(l.Notes, notes...)
 	}
-	byPath := make(map[string]*definition, len(definitions))
+	byPath := make(map[string]*Definition, len(definitions))
 	for _, d := range definitions {
-		byPath[d.path] = d
+		byPath[d.Path] = d
 	}
 	for _, name := range p.Hooks() { // what is there besides is no part of the pack
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))
@@ -172,7 +170,7 @@ func (r *Registry) loadPack(ctx context.Context, last *memory, s discovery.Scope
 			bad := problem(packChanged, fmt.Sprintf("%s: %s is gone or changed", s.Pack, name), hint)
 			d = insteadOfPack(last, s, filepath.Base(filepath.Dir(path)), path, bad)
 		}
-		l.definitions, l.notes = append(l.definitions, d), append(l.notes, d.notes...)
+		l.Definitions, l.Notes = append(l.Definitions, d), append(l.Notes, d.Notes...)
 	}
 	return err
 }
