@@ -2,6 +2,10 @@ package hook
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,10 +21,24 @@ type Record struct {
 	Tool      string   // the tool's name; "" = the event has none
 	Env       []string // of the process that caused the event, as "key=value"; nil = that of the host. It is for masking, not for keeping
 	Payload   []byte   // the event as JSON as the host gave it; nil for a background hook, and where it cannot be encoded
+	Policy    Versions // of the fleet's documents that were in force; nil = no fleet's are. It is shared: do not change it
 
 	Outcome    *Outcome // nil = nothing was decided (Err), or a background hook
 	Background *Result  // the background hook's result; nil = a dispatch
 	Err        error    // why nothing was decided
+}
+
+// Versions are the versions of a fleet's signed documents, by channel. 0 = what was
+// accepted of a channel does not count, so that everything is blocked.
+type Versions map[string]int64
+
+// String names the channels with their versions, as in "guard 3, packs 7"; "" = none.
+func (v Versions) String() string {
+	var parts []string
+	for _, channel := range slices.Sorted(maps.Keys(v)) {
+		parts = append(parts, fmt.Sprintf("%s %d", channel, v[channel]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Recorder keeps what a registry decided. The registry calls Record after each

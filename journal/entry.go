@@ -31,7 +31,8 @@ type Entry struct {
 	Cwd       string          `json:"cwd,omitempty"`
 	Event     hook.Event      `json:"event"`
 	Tool      string          `json:"tool,omitempty"`
-	Trace     string          `json:"trace,omitempty"` // traceparent of the agent's span, as W3C Trace Context has it
+	Trace     string          `json:"trace,omitempty"`  // traceparent of the agent's span, as W3C Trace Context has it
+	Policy    hook.Versions   `json:"policy,omitempty"` // of the fleet's documents that were in force
 	Verdict   hook.Verdict    `json:"verdict"`
 	Reason    string          `json:"reason,omitempty"`
 	Error     string          `json:"error,omitempty"` // why nothing was decided
@@ -82,7 +83,7 @@ type output struct {
 func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
 	text := func(s string) string { return clip(mask(s)) }
 	e := Entry{Run: r.Run, Time: r.Time.UTC(), Session: text(r.Base.SessionID), Workspace: text(r.Workspace), Cwd: text(r.Base.Cwd),
-		Agent: text(r.Base.Agent), Event: hook.Event(text(string(r.Event))), Tool: text(r.Tool), Trace: traceOf(&r), ElapsedMS: milliseconds(r.Elapsed)}
+		Agent: text(r.Base.Agent), Event: hook.Event(text(string(r.Event))), Tool: text(r.Tool), Trace: traceOf(&r), Policy: r.Policy, ElapsedMS: milliseconds(r.Elapsed)}
 	if r.Err != nil {
 		e.Error = text(r.Err.Error())
 	}

@@ -34,6 +34,8 @@ type Line struct {
 	Tool    string     `json:"tool"`
 	Agent   string     `json:"agent"`
 	Session string     `json:"session"`
+	// Policy has the versions of the fleet's documents that were in force.
+	Policy hook.Versions `json:"policy,omitempty"`
 	Result
 }
 
@@ -41,6 +43,9 @@ const defaultLimit = 50
 
 // notable is what the index result_notable holds.
 const notable = "(r.failure <> '' OR r.verdict IN ('deny', 'ask', 'defer'))"
+
+// policyOf is the policy of a dispatch. A body without one is not parsed.
+const policyOf = `CASE WHEN instr(d.body, '"policy":{') > 0 AND json_valid(CAST(d.body AS TEXT)) THEN json_extract(CAST(d.body AS TEXT), '$.policy') END`
 
 // Log returns the lines that a filter chooses, the newest first.
 func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
@@ -70,7 +75,7 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	query := `SELECT r.seq, d.run, r.at_us, d.event, d.tool, d.agent, d.session, r.hook, r.body FROM result r JOIN dispatch d ON d.seq = r.dispatch`
+	query := `SELECT r.seq, d.run, r.at_us, d.event, d.tool, d.agent, d.session, r.hook, r.body, ` + policyOf + ` FROM result r JOIN dispatch d ON d.seq = r.dispatch`
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
@@ -83,10 +88,13 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 	for rows.Next() {
 		var l Line
 		var at int64
-		var body []byte
+		var body, policy []byte
 		var id string
-		if err := rows.Scan(&l.Seq, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &id, &body); err != nil {
+		if err := rows.Scan(&l.Seq, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &id, &body, &policy); err != nil {
 			return nil, err
+		}
+		if len(policy) > 0 {
+			_ = json.Unmarshal(policy, &l.Policy) // the line can be read without it
 		}
 		if err := json.Unmarshal(body, &l.Result); err != nil { // the others can be read
 			l.Result = Result{Hook: id, Reason: fmt.Sprintf("line %d of the journal is damaged: %v", l.Seq, err)}

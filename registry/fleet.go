@@ -38,6 +38,23 @@ func (r *Registry) Policies() []load.Policy {
 	return list
 }
 
+// versionsOf are the versions of the fleet's documents among configs.
+func versionsOf(configs []*configFile) (v hook.Versions) {
+	for _, c := range configs {
+		if c.fleet == nil || c.fleet.Channel == "" || c.fleet.State == PolicyUnknown {
+			continue
+		}
+		if v == nil {
+			v = make(hook.Versions)
+		}
+		v[c.fleet.Channel] = c.fleet.Version
+		if c.fleet.State == PolicyBroken {
+			v[c.fleet.Channel] = 0
+		}
+	}
+	return v
+}
+
 // Fleet returns the settings in force that say whose policies count, and the store
 // of those; nil if none do, or if they cannot be relied on.
 func (r *Registry) Fleet() (*fleetpolicy.Store, dialect.FleetSettings) {

@@ -15,7 +15,8 @@ import (
 type snapshot struct {
 	entries    []*entry
 	events     map[hook.Event]*eventIndex
-	everywhere []*entry // broken definitions that could concern any event
+	everywhere []*entry      // broken definitions that could concern any event
+	versions   hook.Versions // of the fleet's documents
 	*generation
 }
 
@@ -31,7 +32,7 @@ type generation struct {
 func newSnapshot(g *generation, inProcess []*entry) *snapshot {
 	entries := slices.Concat(g.entries, inProcess)
 	slices.SortStableFunc(entries, compareEntries)
-	s := &snapshot{entries: entries, events: make(map[hook.Event]*eventIndex), generation: g}
+	s := &snapshot{entries: entries, events: make(map[hook.Event]*eventIndex), versions: versionsOf(g.configs), generation: g}
 	for _, e := range entries {
 		if e.event == "" {
 			s.everywhere = append(s.everywhere, e)

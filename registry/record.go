@@ -26,7 +26,7 @@ func (d *dispatch) recordOf(from *Caller, out *hook.Outcome, err error) hook.Rec
 		out = &own
 	}
 	return hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
-		Base: d.base, Tool: call.ToolName, Env: from.env(), Payload: d.asked, Outcome: out, Err: err}
+		Base: d.base, Tool: call.ToolName, Env: from.env(), Payload: d.asked, Policy: d.view.snap.versions, Outcome: out, Err: err}
 }
 
 // auditLimit is how long a decision waits for its record.

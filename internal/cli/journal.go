@@ -207,6 +207,11 @@ func (a *app) printLines(lines []journal.Line, whole bool) error {
 		return nil
 	}
 	style := a.styleOf(a.Out)
+	head := []string{"TIME", "RUN", "STATUS", "HOOK", "VERDICT", "EVENT", "TOOK", "WHY"}
+	inFleet := slices.ContainsFunc(lines, func(l journal.Line) bool { return l.Policy != nil })
+	if inFleet {
+		head = slices.Insert(head, len(head)-1, "POLICY")
+	}
 	rows := make([][]string, len(lines))
 	for i, l := range lines {
 		status := style.failed(l.Status, l.Failure)
@@ -216,9 +221,12 @@ func (a *app) printLines(lines []journal.Line, whole bool) error {
 		}
 		rows[i] = []string{l.Time.Local().Format("01-02 15:04:05"), oneLine(l.Run), status, oneLine(l.Hook), l.Verdict.String(), oneLine(event),
 			fmt.Sprintf("%.1f ms", l.ElapsedMS), oneLine(l.Reason)}
+		if inFleet {
+			rows[i] = slices.Insert(rows[i], len(rows[i])-1, l.Policy.String())
+		}
 	}
 	if whole {
-		table(a.Out, style, []string{"TIME", "RUN", "STATUS", "HOOK", "VERDICT", "EVENT", "TOOK", "WHY"}, rows)
+		table(a.Out, style, head, rows)
 		return nil
 	}
 	for _, row := range rows { // those that come later cannot be aligned with

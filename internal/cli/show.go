@@ -65,6 +65,7 @@ func (a *app) printRun(e *journal.Entry) {
 	fact("agent", e.Agent)
 	fact("session", e.Session)
 	fact("workspace", e.Workspace)
+	fact("policy", e.Policy.String())
 	fact("input", string(e.Payload))
 	fact("no input", e.Omitted)
 	if len(e.Results) > 0 {

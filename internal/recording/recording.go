@@ -27,6 +27,10 @@ func Dir(stateDir string) string { return filepath.Join(stateDir, "journal") }
 // concurrent use, and several registries may share it: the settings that came
 // last count.
 type Recorder struct {
+	// Always keeps everything, also where the settings keep less or nothing. It is set
+	// before the settings are known.
+	Always bool
+
 	dir    string
 	env    []string
 	logger *slog.Logger
@@ -71,6 +75,9 @@ func (r *Recorder) Configure(s dialect.Settings) []hook.Diagnostic {
 	r.stop()
 	r.settings = s.Journal
 	o := Options(s.Journal)
+	if r.Always {
+		o.Level = journal.LevelFull
+	}
 	if o.Level == journal.LevelOff {
 		return nil
 	}

@@ -141,7 +141,7 @@ func (a *Archive) Log(ctx context.Context, f Filter) (lines []Line, err error) {
 			return nil, fmt.Errorf("line %d of the archive is damaged: %w", l.Seq, err)
 		}
 		l.Result = e.Results[place]
-		l.Hook, l.Time, l.Output = l.Result.Hook, time.UnixMicro(at).UTC(), nil
+		l.Policy, l.Hook, l.Time, l.Output = e.Policy, l.Result.Hook, time.UnixMicro(at).UTC(), nil
 		lines = append(lines, l)
 	}
 	return lines, rows.Err()

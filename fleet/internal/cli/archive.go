@@ -274,6 +274,9 @@ func (a *app) printLines(lines []archive.Line, whole bool) error {
 		fmt.Fprintln(a.out, "no result fits")
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	if len(lines) > 0 && whole {
+		fmt.Fprintln(w, "TIME\tMACHINE\tRUN\tSTATUS\tHOOK\tVERDICT\tEVENT\tTOOK\tPOLICY\tWHY")
+	}
 	for _, l := range lines {
 		status := string(l.Status)
 		if l.Failure != "" {
@@ -283,7 +286,7 @@ func (a *app) printLines(lines []archive.Line, whole bool) error {
 		if l.Tool != "" {
 			event += " " + l.Tool
 		}
-		for i, cell := range []string{l.Time.Local().Format("01-02 15:04:05"), l.Machine, l.Run, status, l.Hook, l.Verdict.String(), event, fmt.Sprintf("%.1f ms", l.ElapsedMS), l.Reason} {
+		for i, cell := range []string{l.Time.Local().Format("01-02 15:04:05"), l.Machine, l.Run, status, l.Hook, l.Verdict.String(), event, fmt.Sprintf("%.1f ms", l.ElapsedMS), l.Policy.String(), l.Reason} {
 			if i > 0 {
 				fmt.Fprint(w, "\t")
 			}

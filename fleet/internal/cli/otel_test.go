@@ -100,6 +100,9 @@ func texts(list []*common.KeyValue) map[string]string {
 		if b, ok := kv.Value.Value.(*common.AnyValue_BoolValue); ok {
 			m[kv.Key] = fmt.Sprint(b.BoolValue)
 		}
+		if n, ok := kv.Value.Value.(*common.AnyValue_IntValue); ok {
+			m[kv.Key] = fmt.Sprint(n.IntValue)
+		}
 	}
 	return m
 }
@@ -125,7 +128,7 @@ var began = time.Now().Add(-time.Hour).Truncate(time.Second)
 func denied(run string) hook.Record {
 	guard, check := &hook.Hook{ID: "user/guard", Kind: hook.KindCommand}, &hook.Hook{ID: "user/check", Kind: hook.KindHTTP}
 	return hook.Record{Run: run, Time: began, Elapsed: 40 * time.Millisecond, Event: hook.EventPreToolUse, Tool: "Bash",
-		Base: hook.Base{SessionID: "s1", Agent: "claude"}, Env: []string{"TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+		Base: hook.Base{SessionID: "s1", Agent: "claude"}, Policy: hook.Versions{"guard": 3, "packs": 7}, Env: []string{"TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
 		Payload: []byte(`{"hook_event_name":"PreToolUse","tool_use_id":"call-1","secret":"hunter2"}`),
 		Outcome: &hook.Outcome{Verdict: hook.Deny, Reason: "hunter2", Results: []hook.Result{
 			{Hook: guard, Status: hook.StatusBlocked, Turn: 1, Elapsed: 10 * time.Millisecond, Reason: "hunter2", Output: &hook.Output{Verdict: hook.Deny}},
@@ -162,13 +165,13 @@ func TestSpansAndMetricsComeFromTheJournal(t *testing.T) {
 		fails bool
 	}{
 		"dispatch": {whole, map[string]string{telemetry.Event: "PreToolUse", telemetry.Verdict: "deny", telemetry.Conversation: "s1", telemetry.OperationName: "execute_tool",
-			telemetry.ToolName: "Bash", telemetry.ToolCallID: "call-1", telemetry.Agent: "claude", telemetry.Run: "r1"}, 0, 40 * time.Millisecond, false},
+			telemetry.ToolName: "Bash", telemetry.ToolCallID: "call-1", "tenterhook.policy.guard": "3", "tenterhook.policy.packs": "7", telemetry.Agent: "claude", telemetry.Run: "r1"}, 0, 40 * time.Millisecond, false},
 		"guard": {byName["hook.run user/guard"], map[string]string{telemetry.Event: "PreToolUse", telemetry.Verdict: "deny", telemetry.Conversation: "s1", telemetry.OperationName: "execute_tool",
-			telemetry.ToolName: "Bash", telemetry.ToolCallID: "call-1", telemetry.HookID: "user/guard", telemetry.HookStatus: "blocked", telemetry.HookKind: "command"}, 0, 10 * time.Millisecond, false},
+			telemetry.ToolName: "Bash", telemetry.ToolCallID: "call-1", "tenterhook.policy.guard": "3", "tenterhook.policy.packs": "7", telemetry.HookID: "user/guard", telemetry.HookStatus: "blocked", telemetry.HookKind: "command"}, 0, 10 * time.Millisecond, false},
 		"check": {byName["hook.run user/check"], map[string]string{telemetry.Event: "PreToolUse", telemetry.Verdict: "none", telemetry.Conversation: "s1", telemetry.OperationName: "execute_tool",
-			telemetry.ToolName: "Bash", telemetry.ToolCallID: "call-1", telemetry.HookID: "user/check", telemetry.HookStatus: "failed", telemetry.HookKind: "http", telemetry.ErrorType: "timeout"}, 10 * time.Millisecond, 30 * time.Millisecond, true},
+			telemetry.ToolName: "Bash", telemetry.ToolCallID: "call-1", "tenterhook.policy.guard": "3", "tenterhook.policy.packs": "7", telemetry.HookID: "user/check", telemetry.HookStatus: "failed", telemetry.HookKind: "http", telemetry.ErrorType: "timeout"}, 10 * time.Millisecond, 30 * time.Millisecond, true},
 		"audit": {byName["hook.run user/audit"], map[string]string{telemetry.Event: "PreToolUse", telemetry.Verdict: "none", telemetry.Conversation: "s1", telemetry.OperationName: "execute_tool",
-			telemetry.ToolName: "Bash", telemetry.ToolCallID: "call-1", telemetry.HookID: "user/audit", telemetry.HookStatus: "success", telemetry.HookKind: "", telemetry.Background: "true"}, time.Second, time.Second, false},
+			telemetry.ToolName: "Bash", telemetry.ToolCallID: "call-1", "tenterhook.policy.guard": "3", "tenterhook.policy.packs": "7", telemetry.HookID: "user/audit", telemetry.HookStatus: "success", telemetry.HookKind: "", telemetry.Background: "true"}, time.Second, time.Second, false},
 	} {
 		if want.span == nil {
 			t.Errorf("%s: no span", name)

@@ -54,6 +54,7 @@ func Open(ctx context.Context, o Options) (*Machine, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	m := &Machine{opts: o, rec: recording.New(o.Registry.StateDir, os.Environ(), o.Logger), refused: make(map[string]bool)}
+	m.rec.Always = true // no user's settings keep a change of the policy from the audit
 	own := o.Registry
 	own.Recorder, own.Without, own.NonInteractive = m.rec, append(own.Without, hook.ScopeProject, hook.ScopePlugin), true
 	own.Workspace = cmp.Or(own.Workspace, string(os.PathSeparator))

@@ -36,7 +36,7 @@ func fit(body []byte, limit int) ([]byte, error) {
 			return smaller, err
 		}
 	}
-	return json.Marshal(journal.Entry{Run: e.Run, Time: e.Time, Event: e.Event, Verdict: e.Verdict, Omitted: e.Omitted})
+	return json.Marshal(journal.Entry{Run: e.Run, Time: e.Time, Event: e.Event, Verdict: e.Verdict, Policy: e.Policy, Omitted: e.Omitted})
 }
 
 func each(results []journal.Result, do func(*journal.Result)) {

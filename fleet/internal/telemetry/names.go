@@ -18,7 +18,8 @@ const (
 	Agent         = "tenterhook.agent" // M of the dispatch
 	Background    = "tenterhook.hook.background"
 	Run           = "tenterhook.run"
-	ErrorType     = "error.type" // M, where there is one
+	Policy        = "tenterhook.policy." // and the channel: the version of the fleet's document that was in force
+	ErrorType     = "error.type"         // M, where there is one
 	OperationName = "gen_ai.operation.name"
 	ToolName      = "gen_ai.tool.name"
 	ToolCallID    = "gen_ai.tool.call.id"

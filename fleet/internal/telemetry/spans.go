@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +94,9 @@ func common(e *journal.Entry) []attribute.KeyValue {
 	}
 	if e.Tool != "" {
 		attrs = append(attrs, attribute.String(OperationName, "execute_tool"), attribute.String(ToolName, e.Tool))
+	}
+	for _, channel := range slices.Sorted(maps.Keys(e.Policy)) {
+		attrs = append(attrs, attribute.Int64(Policy+channel, e.Policy[channel]))
 	}
 	var call struct {
 		ID string `json:"tool_use_id"`

@@ -35,7 +35,7 @@ func TestAJobThatTheHubDoesNotTakeKeepsNoOtherWaiting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := hub.Declare(t.Context(), js, hub.Limits{}); err != nil {
+	if _, err := hub.Declare(t.Context(), js, hub.Limits{}, false); err != nil {
 		t.Fatal(err)
 	}
 	spool := jobs.In(t.TempDir())
