@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 	"github.com/tenterhook/tenterhook/internal/load"
 )
@@ -39,17 +40,17 @@ func (r *Registry) Policies() []load.Policy {
 }
 
 // versionsOf are the versions of the fleet's documents among configs.
-func versionsOf(configs []*configFile) (v hook.Versions) {
+func versionsOf(configs []*load.ConfigFile) (v hook.Versions) {
 	for _, c := range configs {
-		if c.fleet == nil || c.fleet.Channel == "" || c.fleet.State == PolicyUnknown {
+		if c.Fleet == nil || c.Fleet.Channel == "" || c.Fleet.State == PolicyUnknown {
 			continue
 		}
 		if v == nil {
 			v = make(hook.Versions)
 		}
-		v[c.fleet.Channel] = c.fleet.Version
-		if c.fleet.State == PolicyBroken {
-			v[c.fleet.Channel] = 0
+		v[c.Fleet.Channel] = c.Fleet.Version
+		if c.Fleet.State == PolicyBroken {
+			v[c.Fleet.Channel] = 0
 		}
 	}
 	return v

@@ -32,7 +32,7 @@ type generation struct {
 func newSnapshot(g *generation, inProcess []*entry) *snapshot {
 	entries := slices.Concat(g.entries, inProcess)
 	slices.SortStableFunc(entries, compareEntries)
-	s := &snapshot{entries: entries, events: make(map[hook.Event]*eventIndex), versions: versionsOf(g.configs), generation: g}
+	s := &snapshot{entries: entries, events: make(map[hook.Event]*eventIndex), versions: versionsOf(g.Configs), generation: g}
 	for _, e := range entries {
 		if e.event == "" {
 			s.everywhere = append(s.everywhere, e)
