@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook"
+	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy/policytest"
 	"github.com/tenterhook/tenterhook/internal/pack/packtest"
@@ -273,6 +274,54 @@ func TestEachKeyOfTheSettingsHasAnEffect(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What the table says of whose word counts holds for a workspace: what it may not
+// say is ignored, and that is said.
+func TestAWorkspaceIsToldWhatItMayNotSay(t *testing.T) {
+	own := map[string]string{"disabled": `disabled = ["project/it"]`, "sandbox": "[sandbox]\nproject = \"strict\""}
+	for _, s := range dialect.SettingTable() {
+		lines := []string{own[s.Name]}
+		if lines[0] == "" {
+			for _, e := range settingEffects[s.Name] {
+				lines = append(lines, fleetLines(t, e.with))
+			}
+		}
+		if s.Name == "sandbox_required" {
+			lines = []string{"sandbox_required = true", "sandbox_required = false"}
+		}
+		says := strings.Contains(s.By, "workspace") || strings.Contains(s.By, "all scopes")
+		for _, line := range lines {
+			if got := ignoredOfWorkspace(t, line); line != "" && slices.Contains(got, s.Name) == says {
+				t.Errorf("%q in a workspace: %v are ignored; the table says %q", line, got, s.By)
+			}
+		}
+	}
+	for _, line := range []string{"disabled = [\"user/it\"]", "[sandbox]\nuser = \"strict\"", "[sandbox]\nproject = \"none\""} {
+		if key := strings.Trim(strings.Fields(line)[0], "[]"); !slices.Equal(ignoredOfWorkspace(t, line), []string{key}) {
+			t.Errorf("nothing says that %q has no effect in a workspace", line)
+		}
+	}
+}
+
+// ignoredOfWorkspace are the settings that are ignored of a workspace's file.
+func ignoredOfWorkspace(t *testing.T, lines string) (keys []string) {
+	t.Helper()
+	opts := hostOf(t)
+	put(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.toml"), lines)
+	reg, err := tenterhook.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reg.Close()
+	for _, d := range reg.Diagnostics() {
+		if key, ok := strings.CutSuffix(d.Message, " is ignored: a workspace has no say in it"); d.Code == "setting_ignored" && ok {
+			keys = append(keys, key)
+		} else if key, _, ok := strings.Cut(d.Message, " is ignored: a workspace can't switch"); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func (e settingEffect) seen(t *testing.T, lines string) string {

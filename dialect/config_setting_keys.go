@@ -78,7 +78,7 @@ func settings() []Setting {
 			text("command"), texts("args"), named("env"), text("url"), named("headers"), texts("allowed_env_vars"), decl.Key{Name: "sandbox", Takes: decl.Box}),
 		of(row("model", decl.TextOrTable, byPersons, "of prompt and agent hooks", func(e *entry, s *Settings) { s.Model = e.model() }),
 			word("provider", modelMakers()), text("model"), text("base_url"), text("api_key_env")),
-		of(row("breaker", decl.Object, byReach+", managed first", "`failures`, `cooldown` of hooks that set none", func(e *entry, s *Settings) { s.Breaker = e.Breaker() }), decl.InTable("breaker")...),
+		of(row("breaker", decl.Object, "managed: all hooks; user and named folders: all but managed; managed first", "`failures`, `cooldown` of hooks that set none", func(e *entry, s *Settings) { s.Breaker = e.Breaker() }), decl.InTable("breaker")...),
 		list("packs", byJoined, "packs whose hooks run, as `REF@sha256:…`: naming the digest approves it, see [fleet](fleet.md)", func(s *Settings) *[]string { return &s.Packs }),
 		of(row("fleet", decl.Object, "managed, else user", "whose signed policies count: `name`, `keys` by ID with `channel` and `key`, `on_stale` and `on_unknown` (`\"keep\"`, `\"ask\"`, `\"block\"`), `dir`, see [fleet](fleet.md)",
 			func(e *entry, s *Settings) { s.Fleet = e.fleet() }), text("name"), text("dir"), fleetKeys(), word("on_stale", staleWords()), word("on_unknown", staleWords())),

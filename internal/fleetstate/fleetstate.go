@@ -82,9 +82,10 @@ func Read(stateDir string) (*State, error) {
 	return &s, nil
 }
 
-// Running reports whether the agent said something of late.
+// Running reports whether the agent said something of late. What it says of a time
+// to come is of before the clock was set back.
 func (s *State) Running(now time.Time) bool {
-	return s != nil && !s.Stopped && now.Sub(s.At) < silent
+	return s != nil && !s.Stopped && now.Sub(s.At).Abs() < silent
 }
 
 // Trouble is something that does not work between a machine and its fleet.
@@ -104,7 +105,11 @@ func Troubles(stateDir string, now time.Time) []Trouble {
 	case s == nil:
 		return []Trouble{{"fleet_agent", "this machine is of a fleet, and its agent never ran: nothing is shipped, and no policy comes", start}}
 	case !s.Running(now):
-		return []Trouble{{"fleet_agent", fmt.Sprintf("the agent of the fleet %s does not run since %s: nothing is shipped, and no policy comes; %s", s.Fleet, s.At.Format(time.RFC3339), waiting(s)), start}}
+		since := s.At.Format(time.RFC3339)
+		if s.At.After(now) {
+			since = "this machine's clock was set back"
+		}
+		return []Trouble{{"fleet_agent", fmt.Sprintf("the agent of the fleet %s does not run since %s: nothing is shipped, and no policy comes; %s", s.Fleet, since, waiting(s)), start}}
 	}
 	var list []Trouble
 	if !s.Connected {

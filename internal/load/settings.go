@@ -298,7 +298,8 @@ func (c *ConfigFile) overreach() []hook.Diagnostic {
 		"allow_local_http_hook_targets": s.AllowLocalHTTPHookTargets != nil,
 		"max_async":                     s.MaxAsync != 0,
 		"self_protection":               s.SelfProtection != nil,
-		"sandbox_required":              s.SandboxRequired != nil && !*s.SandboxRequired,
+		"sandbox":                       c.loosensSandbox(),
+		"sandbox_required":              s.SandboxRequired != nil,
 		"breaker":                       s.Breaker != hook.BreakerSettings{},
 		"mcp_servers":                   len(s.MCPServers) > 0,
 		"packs":                         len(s.Packs) > 0,
@@ -325,6 +326,17 @@ func (c *ConfigFile) overreach() []hook.Diagnostic {
 		notes = append(notes, c.ignored("disabled", fmt.Sprintf("a workspace can't switch %s off", id)))
 	}
 	return notes
+}
+
+// loosensSandbox reports whether a workspace says more of sandboxes than how strict
+// its own hooks are.
+func (c *ConfigFile) loosensSandbox() bool {
+	for scope, mode := range c.settings.Sandbox {
+		if own := scope == hook.ScopeProject.String() || scope == hook.ScopeLocal.String(); !own || mode == hook.SandboxNone {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *ConfigFile) ignored(key, why string) hook.Diagnostic {
