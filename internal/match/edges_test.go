@@ -268,3 +268,42 @@ func TestADecisionNamesWhatRunsACommand(t *testing.T) {
 		}
 	}
 }
+
+func TestADecisionSaysWhatWouldBeLost(t *testing.T) {
+	for command, want := range map[string]string{
+		"rm -rf /":            "the whole file system",
+		"rm -rf /*":           "the whole file system",
+		"rm -rf /etc":         "a directory of the system",
+		"rm -rf /opt*":        "a directory of the system",
+		"rm -rf /other":       "a directory directly under /",
+		"rm -rf /usr/lib":     "a part of the system",
+		"rm -rf /var/lib/x":   "data of the system",
+		"rm -rf /home":        "all home directories",
+		"rm -rf /home/*":      "all home directories",
+		"rm -rf ~":            "a home directory",
+		"rm -rf /home/bob/*":  "a home directory",
+		"rm -rf /root/.ssh":   "a person's own files",
+		"rm -rf ~/.ssh":       "a person's own files",
+		"rm -rf .":            "everything in the current directory",
+		"rm -rf /src/project": "everything in the current directory",
+		"rm -rf ../*":         "everything in a directory above",
+		"rm -rf ..":           "everything in a directory above",
+		"rm -rf /src":         "a directory above the current one",
+		"rm -rf .git":         "the repository's history",
+		`rm -rf "$X"`:         "known to the shell only",
+		`rm -rf "$X"/*`:       "known to the shell only, and `/*` if a part is empty",
+	} {
+		if d := Destructive(inWork(t, command)); !strings.HasSuffix(d.By, ", "+want) {
+			t.Errorf("%s: %s, want %q at its end", command, d.By, want)
+		}
+	}
+}
+
+func TestAProblemSaysHowAnInvalidMatcherIsWritten(t *testing.T) {
+	for pattern, want := range map[string]string{"(?i)bash": "[Bb]ash", "*sh": ".*", "+*": ".*", "+a": `\`, "[*": `\`, "(a*": `\`} {
+		problems := Compile(pattern, MatcherOptions{Syntax: SyntaxRegexp}).Problems()
+		if len(problems) != 1 || !strings.Contains(problems[0].Hint, want) {
+			t.Errorf("%s: %+v, want %q in the hint", pattern, problems, want)
+		}
+	}
+}

@@ -137,7 +137,7 @@ func plainNext(text string, at int) plainToken {
 	rest := text[at:]
 	switch {
 	case rest == "":
-		return plainToken{kind: plainEnd, from: at, to: at}
+		return plainToken{kind: plainEnd}
 	case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"):
 		return plainToken{kind: plainJoint, from: at, to: at + 2}
 	case strings.HasPrefix(rest, "|&"):
@@ -145,7 +145,7 @@ func plainNext(text string, at int) plainToken {
 	case rest[0] == ';' || rest[0] == '|':
 		return plainToken{kind: plainJoint, from: at, to: at + 1}
 	case strings.HasPrefix(rest, "2>&1") && (len(rest) == 4 || strings.IndexByte(" ;|", rest[4]) >= 0):
-		return plainToken{kind: plainNothing, from: at, to: at + 4}
+		return plainToken{kind: plainNothing, to: at + 4}
 	}
 	t := plainToken{kind: plainWordToken, from: at, to: at}
 	for ; t.to < len(text); t.to++ {
