@@ -136,7 +136,7 @@ func (d *destruction) command() {
 		d.remove(args, true)
 	case "gio":
 		if len(args) > 0 && (args[0] == "trash" || args[0] == "remove") {
-			d.remove(args[1:], true)
+			d.remove(args, true)
 		}
 	case "tar", "zip", "7z", "7za":
 		d.archive(args)

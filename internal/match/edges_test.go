@@ -307,3 +307,25 @@ func TestAProblemSaysHowAnInvalidMatcherIsWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestAPieceOfACallIsShownUpTo80Characters(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Repeat("a", 80): strings.Repeat("a", 80), strings.Repeat("a", 81): strings.Repeat("a", 80) + "…", strings.Repeat("é", 80): strings.Repeat("é", 80), strings.Repeat("é", 81): strings.Repeat("é", 80) + "…",
+		"a b~": "a b~", "a\nb\x7f\u202e": `a\nb\x7f\u202e`, "": "",
+	} {
+		if got := excerpt(text); got != "`"+want+"`" {
+			t.Errorf("%.20q: %s", text, got)
+		}
+	}
+}
+
+func TestAnotherShellsTextIsReadIfItIsWordsAlone(t *testing.T) {
+	for c := rune(0); c < 0x250; c++ {
+		if plainly := strings.ContainsRune(`abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./\:=+-`, c); sameInEveryShell("x"+string(c)) != plainly {
+			t.Errorf("%q: %v", c, !plainly)
+		}
+	}
+	if sameInEveryShell("") {
+		t.Error("nothing is words")
+	}
+}

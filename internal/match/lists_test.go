@@ -1,7 +1,10 @@
 package match
 
 import (
+	"flag"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,6 +82,65 @@ func TestDestructiveCommandsAreRefusedOrAskedAbout(t *testing.T) {
 
 func TestNetworkCommandsAreRefusedOrAskedAbout(t *testing.T) {
 	checkList(t, "network.txt", 210, Network)
+}
+
+var update = flag.Bool("update", false, "write testdata/commands/also.txt anew")
+
+// also is the list of what conditions make of commands that are listed for another
+// condition. What is not in it passes.
+const also = "also.txt"
+
+func TestEachConditionJudgesTheCommandsOfTheOthersLists(t *testing.T) {
+	judges := map[string]func(*Call) Decision{"destructive": Destructive, "network": Network, "secrets": secrets(t)}
+	want, got := map[string]string{}, map[string]string{}
+	for _, one := range commandsOf(t, also) {
+		want[one.command] += one.want + ", "
+	}
+	sections := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(judges)) {
+		for _, list := range []string{"covered", "destructive", "network", "pushes", "secrets"} {
+			if list == name {
+				continue
+			}
+			for _, one := range commandsOf(t, list+".txt") {
+				outcome := outcomes[judges[name](inWork(t, one.command)).Certainty]
+				if section := name + " " + outcome; outcome != "passed" && !strings.Contains(got[one.command], section) {
+					got[one.command] += section + ", "
+					sections[section] = append(sections[section], one.command)
+				}
+			}
+		}
+	}
+	if *update {
+		writeList(t, also, sections)
+		return
+	}
+	for command := range maps.Keys(got) {
+		if _, listed := want[command]; !listed {
+			want[command] = ""
+		}
+	}
+	for command, outcome := range want {
+		if got[command] != outcome && !(onWindows && command == "cat a:$X") {
+			t.Errorf("%s is %s want %s look at it, then write the list with -update", command, got[command], outcome)
+		}
+	}
+}
+
+func writeList(t *testing.T, name string, sections map[string][]string) {
+	text := "# What conditions make of commands that are listed for another condition. Others pass.\n"
+	for _, section := range slices.Sorted(maps.Keys(sections)) {
+		text += "\n## " + section + "\n"
+		for _, command := range slices.Sorted(slices.Values(sections[section])) {
+			if strings.ContainsAny(command[:1], "\"#") || strconv.Quote(command) != `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(command)+`"` {
+				command = strconv.Quote(command)
+			}
+			text += command + "\n"
+		}
+	}
+	if err := os.WriteFile("testdata/commands/"+name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // secretFiles are the patterns of the guards that keep secrets.
