@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/tenterhook/tenterhook/bridge"
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/decl"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/manifest"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tenterhook/tenterhook"
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 const (

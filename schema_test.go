@@ -12,7 +12,7 @@ import (
 	"github.com/adrg/frontmatter"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/schema"
 	"github.com/tenterhook/tenterhook/manifest"
 )

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook"
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy/policytest"
 	"github.com/tenterhook/tenterhook/internal/pack/packtest"
 	"github.com/tenterhook/tenterhook/internal/recording"

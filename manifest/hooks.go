@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/decl"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 

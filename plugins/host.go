@@ -12,8 +12,8 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/stamp"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // AsyncResult is what became of a hook that ran in the background. Its verdict

@@ -3,8 +3,8 @@ package registry
 import (
 	"fmt"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // sameness is what dedupe knows a hook of a config file by. Hooks of which one

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/contain"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // Limits of functions that the host gave.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/command"
@@ -17,6 +16,7 @@ import (
 	"github.com/tenterhook/tenterhook/handler/webhook"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/contain"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/match"
 )

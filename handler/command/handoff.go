@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // handoff is how a command that prints {"async": true} continues in the

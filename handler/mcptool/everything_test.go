@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // A server that others wrote, in another language: run it with TENTERHOOK_NPM

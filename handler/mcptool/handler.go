@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/resolve"
 	"github.com/tenterhook/tenterhook/internal/spill"
 )

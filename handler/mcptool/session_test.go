@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/handler/mcptool"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 func TestCallsShareOneServer(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // Options configure a Handler. The zero value is usable.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // provider is what is known of a provider without asking it.

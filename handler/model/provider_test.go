@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 func TestProviderIsChosen(t *testing.T) {

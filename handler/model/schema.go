@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/phrase"
 	jsonschema "github.com/tenterhook/tenterhook/internal/schema"
 )

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/spill"
 )
 

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // policy is what the settings allow, and the plans that were made under it. It

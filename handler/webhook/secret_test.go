@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/handler/webhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 func TestN6VariablesAreThoseOnBothLists(t *testing.T) {

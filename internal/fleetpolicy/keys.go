@@ -17,7 +17,7 @@ import (
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // Namespace is what ssh signatures of documents are made for:

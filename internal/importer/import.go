@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/match"
 	"github.com/tenterhook/tenterhook/manifest"
 	"github.com/tenterhook/tenterhook/trust"

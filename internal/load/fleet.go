@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 	"github.com/tenterhook/tenterhook/internal/stamp"
 )

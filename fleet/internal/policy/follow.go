@@ -9,8 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // How often a machine asks the hub, beside hearing of what is new, and how long it

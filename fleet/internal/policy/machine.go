@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 	"github.com/tenterhook/tenterhook/internal/pack"
 	"github.com/tenterhook/tenterhook/internal/recording"

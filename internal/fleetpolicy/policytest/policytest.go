@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 )
 

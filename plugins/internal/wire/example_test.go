@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tenterhook/tenterhook/dialect"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/plugins/internal/wire"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )

@@ -192,7 +192,7 @@ func TestNotesAreBoundedAndTheRestIsCounted(t *testing.T) {
 }
 
 func TestPublishedSchemaOfTheSettingsIsThisOne(t *testing.T) {
-	published, err := os.ReadFile("../schemas/settings.schema.json")
+	published, err := os.ReadFile("../../schemas/settings.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
