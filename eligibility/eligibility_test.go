@@ -31,7 +31,7 @@ func TestVerdictSaysWhatIsMissing(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "onlyfolder"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	nowhere := filepath.Join(dir, "gone", "tool")
+	nowhere := filepath.VolumeName(dir) + filepath.FromSlash("/no-such-folder/tool") // short: names are cut
 	env := newEnvironment("PATH", pathOf(dir, second), "SET", "s3cret", "EMPTY", "")
 
 	for _, c := range []struct {

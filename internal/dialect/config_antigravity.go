@@ -20,9 +20,9 @@ var antigravityEvents = productEvents{
 var antigravityConfig = product{
 	name: "antigravity",
 	files: []configFile{
-		{pattern: ".agents/hooks.json", form: formHooks},
-		{pattern: ".antigravitycli/hooks.json", form: formHooks},
-		{pattern: ".gemini/config/hooks.json", form: formHooks},
+		{pattern: ".agents/hooks.json"},
+		{pattern: ".antigravitycli/hooks.json"},
+		{pattern: ".gemini/config/hooks.json"},
 	},
 	events: antigravityEvents,
 	tools: map[string][]string{

@@ -14,7 +14,7 @@ var claudeConfig = product{
 		{pattern: ".claude/settings.json", form: formSettings},
 		{pattern: ".claude/settings.local.json", form: formSettings},
 		{pattern: ".claude-plugin/plugin.json", form: formManifest},
-		{pattern: ".claude/hooks.json", form: formHooks},
+		{pattern: ".claude/hooks.json"},
 		{pattern: "managed-settings.json", form: formSettings},
 	},
 	keys:     claudeHandlerKeys,

@@ -16,7 +16,7 @@ var codexEvents = productEvents{
 var codexConfig = product{
 	name: "codex",
 	files: []configFile{
-		{pattern: ".codex/hooks.json", form: formHooks},
+		{pattern: ".codex/hooks.json"},
 		{pattern: ".codex/config.toml", form: formSettings},
 		{pattern: ".codex-plugin/plugin.json", form: formManifest},
 	},

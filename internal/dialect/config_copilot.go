@@ -32,9 +32,9 @@ var copilotEvents = productEvents{
 var copilotConfig = product{
 	name: "copilot",
 	files: []configFile{
-		{pattern: ".github/hooks/*.json", form: formHooks},
-		{pattern: ".github/hooks.json", form: formHooks},
-		{pattern: ".copilot/hooks/*.json", form: formHooks},
+		{pattern: ".github/hooks/*.json"},
+		{pattern: ".github/hooks.json"},
+		{pattern: ".copilot/hooks/*.json"},
 	},
 	events: copilotEvents,
 	tools: map[string][]string{

@@ -47,7 +47,7 @@ var cursorEvents = productEvents{
 var cursorConfig = product{
 	name: "cursor",
 	files: []configFile{
-		{pattern: ".cursor/hooks.json", form: formHooks},
+		{pattern: ".cursor/hooks.json"},
 		{pattern: ".cursor-plugin/plugin.json", form: formManifest},
 	},
 	events: cursorEvents,

@@ -9,7 +9,7 @@ var factoryConfig = product{
 	files: []configFile{
 		{pattern: ".factory/settings.json", form: formSettings},
 		{pattern: ".factory/settings.local.json", form: formSettings},
-		{pattern: ".factory/hooks.json", form: formHooks},
+		{pattern: ".factory/hooks.json"},
 		{pattern: ".factory-plugin/plugin.json", form: formManifest},
 	},
 	tools: map[string][]string{

@@ -132,7 +132,7 @@ func (e *entry) untyped() *hook.KindInfo {
 	}
 	for _, k := range hook.Kinds() {
 		for _, mark := range k.Info().Marks {
-			if mark != "" && !k.Info().IsDefault() && e.takes(mark) && e.Has(mark) {
+			if !k.Info().IsDefault() && e.takes(mark) && e.Has(mark) {
 				return k.Info()
 			}
 		}

@@ -30,8 +30,8 @@ var windsurfEvents = productEvents{
 var windsurfConfig = product{
 	name: "windsurf",
 	files: []configFile{
-		{pattern: ".windsurf/hooks.json", form: formHooks},
-		{pattern: ".codeium/windsurf/hooks.json", form: formHooks},
+		{pattern: ".windsurf/hooks.json"},
+		{pattern: ".codeium/windsurf/hooks.json"},
 	},
 	events:  windsurfEvents,
 	keys:    []string{"powershell", "working_directory"},

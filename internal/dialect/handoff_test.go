@@ -85,6 +85,8 @@ func TestReadLaterTakesTheFirstObjectThatIsNoHandoff(t *testing.T) {
 		{"without a hand-off", `{"decision":"block"}`, hook.Deny, ""},
 		{"noise alone", "{\"async\":true}\nworking\ndone\n", hook.NoOpinion, ""},
 		{"one that never ends", "{\"async\":true}\n{\"decision\":\"block\"", hook.NoOpinion, hook.FailureOutput},
+		{"one that ends within a text", "{\"async\":true}\n{\"decision\":\"bl", hook.NoOpinion, hook.FailureOutput},
+		{"one that ends within an escape", "{\"async\":true}\n{\"decision\":\"bl\\", hook.NoOpinion, hook.FailureOutput},
 		{"a broken one", "{\"async\":true}\n{oops}", hook.NoOpinion, hook.FailureOutput},
 		{"binary noise", "{\"async\":true}\n\x00\xff", hook.NoOpinion, ""},
 	} {

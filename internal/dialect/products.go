@@ -99,7 +99,7 @@ func rankOf(value json.RawMessage) hook.Verdict {
 // requested takes a word for a field of the decision on a permission request.
 func requested(id fieldID) func(*reading, json.RawMessage) *hook.Error {
 	return func(x *reading, value json.RawMessage) *hook.Error {
-		if id == fBehavior && !x.has(fRequest) {
+		if id == fBehavior {
 			x.answer[fRequest] = json.RawMessage("{}")
 		}
 		return as(id)(x, value)

@@ -28,6 +28,7 @@ var answersOfProducts = []struct {
 	{"gemini", "Stop", `{"decision":"deny","reason":"R"}`, hook.Deny, "R", ""},
 	{"gemini", "PreToolUse", `{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":"ls"}}}`, hook.NoOpinion, `{"command":"ls","timeout":5}`, ""},
 	{"gemini", "PreToolUse", `{"hookSpecificOutput":{"tool_input":{"more":1}}}`, hook.NoOpinion, `{"command":"rm x","more":1,"timeout":5}`, ""},
+	{"gemini", "PreToolUse", `{"hookSpecificOutput":{"tool_input":null}}`, hook.NoOpinion, "", ""},
 	{"gemini", "PreToolUse", `{"continue":false,"reason":"R"}`, hook.NoOpinion, "R", ""},
 	{"gemini", "SessionEnd", `{"decision":"deny"}`, hook.NoOpinion, "", hook.FailureOutput},
 	{"gemini", "PreToolUse", `{"permissionDecision":"deny"}`, hook.NoOpinion, "", hook.FailureOutput},

@@ -230,6 +230,10 @@ func TestUpdatedMCPToolOutputCountsForToolsOfServersAndYieldsToTheNewerField(t *
 		}
 		if diff := cmp.Diff([]string{"deprecated_field"}, codesOf(c)); diff != "" {
 			t.Errorf("%s %s: warnings (-want +got):\n%s", tc.tool, tc.members, diff)
+			continue
+		}
+		if said := strings.Contains(c.Report.Warnings[0].Message, "counts only for tools of MCP servers"); said != (tc.tool == "Bash") {
+			t.Errorf("%s: %s", tc.tool, c.Report.Warnings[0].Message)
 		}
 	}
 }
