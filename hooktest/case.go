@@ -21,6 +21,7 @@ type Case struct {
 	Prose   string // what holds
 	Rule    string // which rule it comes from
 	Differs string // why this module means to differ from Claude Code; "" = it does not
+	Unix    string // why it holds on Unix alone; "" = it holds on Windows as well
 
 	Files   map[string][]byte // hooks/…, hooks2/…, project/…
 	After   map[string][]byte // what is there in the end, by the same paths
@@ -104,6 +105,8 @@ func (c *Case) readComment(comment string) {
 			c.Rule = text
 		} else if text, ok := strings.CutPrefix(paragraph, "Differs: "); ok {
 			c.Differs = text
+		} else if text, ok := strings.CutPrefix(paragraph, "Unix: "); ok {
+			c.Unix = text
 		} else if paragraph != "" {
 			prose = append(prose, paragraph)
 		}

@@ -21,6 +21,8 @@ everywhere.
 
 Differs: the client does not.
 
+Unix: Windows has no such thing.
+
 Rule: tenterhook: so
 it is.
 -- hooks/a/HOOK.md --
@@ -44,7 +46,7 @@ a
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &hooktest.Case{Name: "x", Prose: "It holds everywhere.", Rule: "tenterhook: so it is.", Differs: "the client does not.",
+	want := &hooktest.Case{Name: "x", Prose: "It holds everywhere.", Rule: "tenterhook: so it is.", Differs: "the client does not.", Unix: "Windows has no such thing.",
 		Files:   map[string][]byte{"hooks/a/HOOK.md": []byte("text\n"), "project/sub/file": {}},
 		After:   map[string][]byte{"project/log": []byte("a\n")},
 		Options: hooktest.Options{Serial: true}, Schema: []byte("{}\n"),
@@ -115,7 +117,7 @@ old
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := stub{`{"selected": [{"hook": "a", "by": "x"}]}`, `{"verdict": "deny", "reason": "in ` + work + `/project"}`, `[{"hook": "a"}]`, nil, nil}
+	good := stub{`{"selected": [{"hook": "a", "by": "x"}]}`, `{"verdict": "deny", "reason": "in ` + filepath.ToSlash(work) + `/project"}`, `[{"hook": "a"}]`, nil, nil}
 	change := func(f func(*stub)) stub { s := good; f(&s); return s }
 	for name, tt := range map[string]struct {
 		engine stub
@@ -160,8 +162,8 @@ func TestUpdateChangesOnlyWhatDoesNotHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := stub{`{"selected": [{"hook": "b"}]}`, `{"event": "Stop", "verdict": "deny", "reason": "in ` + work + `/project, not $HOME",
-		"context": ["` + work + `/hooks2/x"], "results": [{"hook": "a", "status": "failed", "elapsed_ms": 1.5}, {"hook": "b", "status": "success"}]}`,
+	got := stub{`{"selected": [{"hook": "b"}]}`, `{"event": "Stop", "verdict": "deny", "reason": "in ` + filepath.ToSlash(work) + `/project, not $HOME",
+		"context": ["` + filepath.ToSlash(work) + `/hooks2/x"], "results": [{"hook": "a", "status": "failed", "elapsed_ms": 1.5}, {"hook": "b", "status": "success"}]}`,
 		`[{"hook": "a", "status": "failed"}]`, nil, nil}
 	text := head + `-- hooks2/x --
 -- project/log --
@@ -220,7 +222,7 @@ new
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.outcome = strings.ReplaceAll(got.outcome, work, work2)
+	got.outcome = strings.ReplaceAll(got.outcome, filepath.ToSlash(work), filepath.ToSlash(work2))
 	if r, err = again.Try(t.Context(), got, work2); err != nil || len(r.Differences) > 0 || r.Updated != nil {
 		t.Errorf("what was updated does not hold: %v %v", r.Differences, err)
 	}

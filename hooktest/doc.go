@@ -11,7 +11,7 @@
 // A case is a txtar archive. Its comment says in prose what holds, and may say in
 // a paragraph that begins with "Rule:" where that comes from, as each case of the
 // suite does; where this module means to differ from Claude Code, one that begins
-// with "Differs:" says why.
+// with "Differs:" says why. A paragraph that begins with "Unix:" says why the case does not hold on Windows.
 // Its files are
 //
 //	hooks/NAME/HOOK.md   the hooks, and their scripts; hooks2/… is a second folder

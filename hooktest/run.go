@@ -33,6 +33,9 @@ func Run(t *testing.T, engine Engine, fsys fs.FS) {
 			if _, err := exec.LookPath("sh"); err != nil && runtime.GOOS == "windows" {
 				t.Skip("the hooks of the cases are written for sh, which this Windows does not have on PATH")
 			}
+			if c.Unix != "" && runtime.GOOS == "windows" {
+				t.Skip("Windows: the case holds on Unix alone: " + c.Unix)
+			}
 			err := c.Check(t.Context(), engine, t.TempDir())
 			if errors.Is(err, errors.ErrUnsupported) {
 				t.Skip(err)
@@ -95,8 +98,7 @@ type world struct {
 	c      *Case
 	root   string
 	setup  Setup
-	places *strings.Replacer // $DIR and the like to what they stand for
-	names  *strings.Replacer // the other way round
+	places places
 	now    map[string][]byte // files of the case that expect something else
 }
 
@@ -109,7 +111,7 @@ func (c *Case) lay(root string) (*world, error) {
 	w := &world{c: c, root: root, now: make(map[string][]byte)}
 	under := func(name string) string { return filepath.Join(root, name) }
 	w.setup = Setup{Workspace: under("project"), Home: under("home"), Schema: c.Schema, Options: c.Options,
-		Env: []string{"HOME=" + under("home"), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + under("tmp")}}
+		Env: append(systemEnv(under("home"), under("tmp")), "PATH="+os.Getenv("PATH"))}
 	for _, dir := range []string{"hooks", "project", "home", "tmp"} {
 		if err := os.MkdirAll(under(dir), 0o755); err != nil {
 			return nil, err
@@ -134,11 +136,9 @@ func (c *Case) lay(root string) (*world, error) {
 		w.setup.Dirs = append(w.setup.Dirs, under(top))
 		pairs = append([]string{"$DIR" + strings.TrimPrefix(top, "hooks"), under(top)}, pairs...)
 	}
-	w.places = strings.NewReplacer(pairs...)
-	slices.Reverse(pairs)
-	w.names = longestFirst(pairs)
+	w.places = newPlaces(root, pairs)
 	if c.options != nil {
-		if err := json.Unmarshal([]byte(w.places.Replace(string(c.options))), &w.setup.Options); err != nil {
+		if err := json.Unmarshal([]byte(w.places.quoted.Replace(string(c.options))), &w.setup.Options); err != nil {
 			return nil, err
 		}
 	}
@@ -167,20 +167,13 @@ func copyHook(to string, folder fs.FS) error {
 	return os.RemoveAll(filepath.Join(to, "cases"))
 }
 
-// longestFirst replaces a text before one that is its beginning.
-func longestFirst(pairs []string) *strings.Replacer {
-	both := slices.Collect(slices.Chunk(pairs, 2))
-	slices.SortStableFunc(both, func(a, b []string) int { return len(b[0]) - len(a[0]) })
-	return strings.NewReplacer(slices.Concat(both...)...)
-}
-
 // step asks about one event and fires it.
 func (w *world) step(ctx context.Context, session Session, i int) (wrong []string) {
 	s, at := w.c.Steps[i], ""
 	if len(w.c.Steps) > 1 {
 		at = fmt.Sprintf("event %d: ", i+1)
 	}
-	payload := []byte(w.places.Replace(string(s.Event)))
+	payload := []byte(w.places.quoted.Replace(string(s.Event)))
 	if s.Selection != nil {
 		got, err := session.Select(ctx, payload)
 		if err != nil {
@@ -213,7 +206,8 @@ func (w *world) compare(what, file string, want any, got []byte) []string {
 	if err != nil {
 		return []string{fmt.Sprintf("%s: %v: %s", what, err, got)}
 	}
-	wrong := mismatches(what, w.placed(want), v)
+	v = eachText(v, w.places.slashed)
+	wrong := mismatches(what, w.places.placed(want), v)
 	if len(wrong) > 0 {
 		wrong = append(wrong, "all of it: "+show(v))
 		shape := strings.TrimRight(strings.TrimSuffix(file, ".json"), "0123456789")
@@ -222,45 +216,24 @@ func (w *world) compare(what, file string, want any, got []byte) []string {
 	return wrong
 }
 
-// placed puts the case's folders in the place of $DIR and the like.
-func (w *world) placed(v any) any {
-	switch v := v.(type) {
-	case string:
-		return w.places.Replace(v)
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = w.placed(v[i])
-		}
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for key := range v {
-			object[key] = w.placed(v[key])
-		}
-		return object
-	}
-	return v
-}
-
 func (w *world) compareFile(name string, want []byte) []string {
 	got, err := os.ReadFile(filepath.Join(w.root, filepath.FromSlash(name)))
 	if err != nil {
 		return []string{fmt.Sprintf("%s in the end: %v", name, err)}
 	}
-	if placed := w.places.Replace(string(want)); !same(name, placed, string(got)) {
-		w.now["after/"+name] = []byte(w.names.Replace(string(got)))
-		return []string{fmt.Sprintf("%s in the end: want\n%s\ngot\n%s", name, placed, got)}
+	if !w.same(name, string(want), string(got)) {
+		w.now["after/"+name] = []byte(w.places.named(string(got)))
+		return []string{fmt.Sprintf("%s in the end: want\n%s\ngot\n%s", name, w.places.values.Replace(string(want)), got)}
 	}
 	return nil
 }
 
 // same compares texts, or JSON if the name says that it is.
-func same(name, want, got string) bool {
+func (w *world) same(name, want, got string) bool {
 	if filepath.Ext(name) != ".json" {
-		return want == got
+		return w.places.slashed(w.places.values.Replace(want)) == w.places.slashed(got)
 	}
-	wantJSON, err1 := decode([]byte(want))
+	wantJSON, err1 := decode([]byte(w.places.quoted.Replace(want)))
 	gotJSON, err2 := decode([]byte(got))
-	return err1 == nil && err2 == nil && reflect.DeepEqual(wantJSON, gotJSON)
+	return err1 == nil && err2 == nil && reflect.DeepEqual(eachText(wantJSON, w.places.slashed), eachText(gotJSON, w.places.slashed))
 }

@@ -45,7 +45,7 @@ func (w *world) updated() []byte {
 
 // merge is what was expected, with what was printed where that differs.
 func (w *world) merge(want, got any, shape string) any {
-	if len(mismatches("", w.placed(want), got)) == 0 {
+	if len(mismatches("", w.places.placed(want), got)) == 0 {
 		return want
 	}
 	switch want := want.(type) {
@@ -144,7 +144,7 @@ func (w *world) named(v any) any {
 			}
 			return map[string]any{"contains": w.named(longest)}
 		}
-		return w.names.Replace(v)
+		return w.places.named(v)
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {

@@ -265,7 +265,7 @@ func TestHookFindsThePluginThatItNames(t *testing.T) {
 		{b.dir, `"a"`, a, ""}, {b.dir, `"c"`, c, ""}, {b.dir, "", "", "it has several plugins: a, c"}, {b.dir, `5`, "", "it has several plugins: a, c"},
 		{b.dir, `"../x"`, "", `"../x" is no name of a plugin`}, {b.dir, `"..\\x"`, "", "is no name of a plugin"},
 		{one, "", only, ""}, {one, "", only, ""}, {one, `"b"`, filepath.Join(one, proto.BinaryPrefix+"b"), ""},
-		{empty, "", "", "it has no plugin: no file whose name begins with " + proto.BinaryPrefix}, {empty + "/none", "", "", "it does not exist"},
+		{empty, "", "", "it has no plugin: no file whose name is like " + proto.BinaryPrefix + "NAME"}, {empty + "/none", "", "", "it does not exist"},
 		{"", "", "", "it belongs to no plugin package"}, {"relative", "", "", "it belongs to no plugin package"},
 	} {
 		path, p := find(tc.root, tc.plugin)

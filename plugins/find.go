@@ -109,7 +109,7 @@ func single(dir string) (string, *Problem) {
 }
 
 func noPlugin(dir string) *Problem {
-	return &Problem{Code: CodeMissing, Path: dir, Reason: "it has no plugin: no file whose name begins with " + proto.BinaryPrefix,
+	return &Problem{Code: CodeMissing, Path: dir, Reason: "it has no plugin: no file whose name is like " + binaryName("NAME"),
 		Hint: "install the package again, or take its hooks out"}
 }
 

@@ -16,7 +16,7 @@ func TestPackageWithSeveralPluginsIsToldInAShortLine(t *testing.T) {
 	add := func(name string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, proto.BinaryPrefix+name), nil, 0o700); err != nil {
-			t.Skip("no such names here:", err)
+			t.Skip("Windows has no such names:", err)
 		}
 	}
 	add("a\x1b[2J\nb")

@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -43,7 +44,7 @@ func TestPluginServesConcurrentCallsWithOneProcess(t *testing.T) {
 	if got := len(b.host.units); got != 1 {
 		t.Errorf("%d units", got)
 	}
-	u := b.host.units[b.dir+"/tenterhook-plugin-fault"]
+	u := b.host.units[filepath.Join(b.dir, binaryName("fault"))]
 	if got := len(u.all); got != 1 {
 		t.Errorf("%d processes, want 1", got)
 	}
@@ -152,7 +153,7 @@ func TestApprovedPluginIsExchangedWithoutLosingCalls(t *testing.T) {
 	if out := <-old; out == nil || out.Context != "1.0.0" {
 		t.Errorf("the call under way ended with %+v", out)
 	}
-	u := b.host.units[b.dir+"/tenterhook-plugin-fault"]
+	u := b.host.units[filepath.Join(b.dir, binaryName("fault"))]
 	eventually(t, 20*time.Second, "the end of the old process", func() bool {
 		u.mu.Lock()
 		defer u.mu.Unlock()

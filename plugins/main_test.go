@@ -16,7 +16,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
 // The variables that make the test binary a plugin or a host.
@@ -27,7 +26,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if mode := os.Getenv(faultVariable); mode != "" {
+	if mode := faultMode(); mode != "" {
 		fault(mode)
 		return
 	}
@@ -93,21 +92,7 @@ func (b *bench) install(name, mode string) string {
 			b.t.Fatal(err)
 		}
 	}
-	return b.script(name, fmt.Sprintf("%s='%s' exec '%s'\n", faultVariable, mode, self))
-}
-
-// script writes a plugin that is a shell script.
-func (b *bench) script(name, text string) string {
-	b.t.Helper()
-	path := filepath.Join(b.dir, proto.BinaryPrefix+name)
-	temp := path + ".tmp"
-	if err := os.WriteFile(temp, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.Rename(temp, path); err != nil {
-		b.t.Fatal(err)
-	}
-	return path
+	return b.testBinary(name, self, mode)
 }
 
 // pin approves an executable as it is, without asking it.

@@ -1,57 +1,92 @@
 // Command winereport reads the lines of "go test -json" on stdin. It prints what failed, how many tests passed and
-// skipped, and fails if too many skipped, or if one skipped without saying whether Windows or Wine is the reason.
+// skipped, and fails if one failed, if too many skipped, or if one skipped without saying whether Windows or Wine is
+// the reason. Of a test that ran twice the last end counts. With -failed it prints the packages that failed, no more.
 package main
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
 type event struct{ Action, Package, Test, Output string }
 
+// test is a test, or a package where the name is empty.
 type test struct{ pkg, name string }
 
+type result struct{ end, output string }
+
 func main() {
-	most := flag.Float64("most", 5, "the percentage of tests that may skip")
+	most := flag.Float64("most", 100, "the percentage of tests that may skip")
+	failed := flag.Bool("failed", false, "print the packages that failed")
 	flag.Parse()
-	output, counts, unexplained := map[test]string{}, map[string]int{}, 0
+	results := read()
+	if *failed {
+		for t, r := range results {
+			if t.name == "" && r.end == "fail" {
+				fmt.Println(t.pkg)
+			}
+		}
+		return
+	}
+	if !report(results, *most) {
+		os.Exit(1)
+	}
+}
+
+func read() map[test]*result {
+	results := map[test]*result{}
 	for lines := json.NewDecoder(os.Stdin); ; {
 		var e event
-		if err := lines.Decode(&e); err == io.EOF {
-			break
-		} else if err != nil {
-			fmt.Println("winereport:", err)
-			os.Exit(1)
+		if lines.Decode(&e) != nil { // the end, or where a run was ended
+			return results
 		}
 		t := test{e.Package, e.Test}
+		r := results[t]
+		if r == nil || e.Action == "start" || e.Action == "run" {
+			r = &result{}
+			results[t] = r
+		}
 		switch e.Action {
 		case "output", "build-output":
-			output[t] += e.Output
-			continue
-		case "fail":
-			fmt.Printf("%s %s\n%s", e.Package, e.Test, output[t])
-		case "skip":
-			if reason := output[t]; e.Test != "" && !strings.Contains(reason, "Windows") && !strings.Contains(reason, "Wine") {
-				unexplained++
-				fmt.Printf("%s %s skipped, and does not say whether Windows or Wine is the reason:\n%s", e.Package, e.Test, reason)
-			}
-		case "pass":
-		default:
-			continue
+			r.output += e.Output
+		case "pass", "fail", "skip":
+			r.end = e.Action
 		}
-		if e.Test != "" {
-			counts[e.Action]++
+	}
+}
+
+// report prints what came of the tests, and reports whether that will do.
+func report(results map[test]*result, most float64) bool {
+	counts, good := map[string]int{}, true
+	for _, t := range sorted(results) {
+		r := results[t]
+		if t.name != "" && r.end != "" {
+			counts[r.end]++
 		}
-		delete(output, t)
+		switch explained := strings.Contains(r.output, "Windows") || strings.Contains(r.output, "Wine"); {
+		case r.end == "fail":
+			good = false
+			fmt.Printf("%s %s\n%s", t.pkg, t.name, r.output)
+		case r.end == "skip" && t.name != "" && !explained:
+			good = false
+			fmt.Printf("%s %s skipped, and does not say whether Windows or Wine is the reason:\n%s", t.pkg, t.name, r.output)
+		}
 	}
 	all := counts["pass"] + counts["fail"] + counts["skip"]
 	share := 100 * float64(counts["skip"]) / max(1, float64(all))
 	fmt.Printf("%d tests of the Windows build: %d passed, %d failed, %d skipped (%.1f %%)\n", all, counts["pass"], counts["fail"], counts["skip"], share)
-	if counts["fail"] > 0 || unexplained > 0 || share > *most || all == 0 {
-		os.Exit(1)
+	return good && share <= most && all > 0
+}
+
+func sorted(results map[test]*result) []test {
+	var all []test
+	for t := range results {
+		all = append(all, t)
 	}
+	slices.SortFunc(all, func(a, b test) int { return strings.Compare(a.pkg+" "+a.name, b.pkg+" "+b.name) })
+	return all
 }

@@ -35,6 +35,9 @@ func run(ctx context.Context, s *Spec, _ string, deadline time.Time) (Result, er
 	}
 	c := &child{result: Result{ExitCode: -1}, detached: make(chan struct{})}
 	if err := c.start(ctx, s, deadline); err != nil {
+		if c.result.Cancelled, c.result.TimedOut = c.cancelled.Load(), c.timedOut.Load(); c.result.Cancelled || c.result.TimedOut {
+			return c.result, nil // it was ended while it was being started, which is why that failed
+		}
 		return c.result, err
 	}
 	ended := make(chan Result, 1)

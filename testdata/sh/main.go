@@ -1,6 +1,6 @@
 // Command sh is a POSIX shell for tests on a Windows that has none: the interpreter of mvdan.cc/sh,
 // with the few programs that the tests' scripts call. It runs "sh -c LINE [NAME [ARG…]]",
-// "sh FILE [ARG…]" and a script on stdin.
+// "sh FILE [ARG…]" and a script on stdin. A copy of another name, such as cat.exe, is the program of that name.
 package main
 
 import (
@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
@@ -18,7 +20,11 @@ import (
 
 func main() {
 	var exit interp.ExitStatus
-	switch err := run(os.Args[1:]); {
+	args := os.Args[1:]
+	if name := program(); name != "sh" {
+		args = append([]string{"-c", name + ` "$@"`, name}, args...)
+	}
+	switch err := run(args); {
 	case err == nil:
 	case errors.As(err, &exit):
 		os.Exit(int(exit))
@@ -26,6 +32,22 @@ func main() {
 		fmt.Fprintln(os.Stderr, "sh:", err)
 		os.Exit(127)
 	}
+}
+
+// background reports whether a script starts anything without waiting for it.
+func background(script *syntax.File) (found bool) {
+	syntax.Walk(script, func(n syntax.Node) bool {
+		s, ok := n.(*syntax.Stmt)
+		found = found || ok && s.Background
+		return true
+	})
+	return found
+}
+
+// program is the name under which this was started, without its ending.
+func program() string {
+	name := filepath.Base(os.Args[0])
+	return strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name)))
 }
 
 func run(args []string) error {
@@ -70,5 +92,9 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	return runner.Run(context.Background(), script)
+	err = runner.Run(context.Background(), script)
+	if background(script) {
+		time.Sleep(300 * time.Millisecond) // it has yet to start, or to fail
+	}
+	return err
 }
