@@ -22,9 +22,11 @@ func DefaultManagedDir() string {
 }
 
 // DefaultUserDir is $XDG_CONFIG_HOME/tenterhook, by the environment as it is at
-// the time of the call, or "" if there is no home directory to start from.
+// the time of the call, or "" if there is no home directory to start from. On
+// Windows it is tenterhook in the user's roaming AppData where that variable is
+// not set: the state is in the local one.
 func DefaultUserDir() string {
-	return homely(func() string { return xdg.ConfigHome })
+	return homely(configHome)
 }
 
 // DefaultPluginsDir is $XDG_DATA_HOME/tenterhook/plugins, by the environment as

@@ -59,6 +59,17 @@ func TestScopesOfTheZeroOptionsFollowTheEnvironment(t *testing.T) {
 	}
 }
 
+// What tenterhook keeps for itself would be read as misplaced hooks of the user.
+func TestTheUsersHooksAreApartFromTheState(t *testing.T) {
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"} {
+		t.Setenv(name, "")
+	}
+	user, state := discovery.DefaultUserDir(), discovery.DefaultStateDir()
+	if user == "" || user == state || user == filepath.Dir(discovery.DefaultPluginsDir()) {
+		t.Errorf("hooks in %q, state in %q, plugins in %q", user, state, discovery.DefaultPluginsDir())
+	}
+}
+
 func TestRelativeHomeGivesNoUserScope(t *testing.T) {
 	if os.Getenv("HOME") == "" {
 		t.Skip("Windows: homes are not told by HOME")

@@ -6,10 +6,7 @@
 package account
 
 import (
-	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"sync"
 )
 
@@ -24,7 +21,7 @@ var Home = sync.OnceValue(func() string {
 	if home != "" {
 		return home
 	}
-	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
+	u, err := current()
 	if err != nil || !filepath.IsAbs(u.HomeDir) {
 		return ""
 	}

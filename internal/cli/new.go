@@ -22,6 +22,7 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
+	"github.com/tenterhook/tenterhook/internal/resolve"
 )
 
 //go:embed all:templates
@@ -79,6 +80,9 @@ func (a *app) newCommand() *cobra.Command {
 				return &located{"bad_flags", "--rule goes without --plugin and --lang", "leave them out: a rule has no program"}
 			}
 			if !f.plugin {
+				if !cmd.Flags().Changed("lang") && !resolve.HasShell(os.Environ()) {
+					f.lang = "powershell"
+				}
 				return a.makeHook(args[0], f)
 			}
 			for _, name := range []string{"event", "matcher", "lang"} {
@@ -91,7 +95,7 @@ func (a *app) newCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.event, "event", string(hook.EventPreToolUse), "the event that the hook is for")
 	cmd.Flags().StringVar(&f.matcher, "matcher", "", "what the event's matcher tests, a tool's name for one")
-	cmd.Flags().StringVar(&f.lang, "lang", "sh", "the script's language: "+strings.Join(languageNames, ", "))
+	cmd.Flags().StringVar(&f.lang, "lang", "sh", "the script's language (powershell where there is no sh): "+strings.Join(languageNames, ", "))
 	cmd.Flags().BoolVar(&f.rule, "rule", false, "make a rule: a decision that needs no program")
 	cmd.Flags().BoolVar(&f.plugin, "plugin", false, "make a plugin in Go: hooks in a program that stays up")
 	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(languageNames, cobra.ShellCompDirectiveNoFileComp))
@@ -238,7 +242,7 @@ func (n *newHook) rule(info *hook.EventInfo, flags string) {
 	}
 	if info.TakesIf && (n.Matcher == "" || n.Matcher == "Bash") {
 		n.If, n.Reason = "Bash(git push *)", "Pushes go through review."
-		n.Example = "tenterhook run " + n.Event + ` --tool Bash --input '{"command":"git push"}'` + flags
+		n.Example = "tenterhook run " + n.Event + " --tool Bash --input " + shellQuote(`{"command":"git push"}`) + flags
 	}
 }
 
@@ -251,17 +255,17 @@ func tryCommand(info *hook.EventInfo, matcher string) string {
 	case info.MatcherField == "tool_name":
 		cmd += " --tool " + shellQuote(subject)
 		if blocks(info) {
-			return cmd + ` --input '{"command":"echo FORBIDDEN"}'`
+			return cmd + " --input " + shellQuote(`{"command":"echo FORBIDDEN"}`)
 		}
-		return cmd + ` --input '{"command":"ls"}'`
+		return cmd + " --input " + shellQuote(`{"command":"ls"}`)
 	case subject != "":
 		cmd += " --set " + shellQuote(info.MatcherField+"="+string(quoted(subject)))
 	}
 	switch {
 	case info.Event == hook.EventUserPromptSubmit:
-		cmd += " --prompt 'FORBIDDEN'"
+		cmd += " --prompt FORBIDDEN"
 	case blocks(info):
-		cmd += ` --set note='"FORBIDDEN"'`
+		cmd += " --set note=" + shellQuote(`"FORBIDDEN"`)
 	}
 	return cmd
 }
@@ -341,8 +345,32 @@ func fillTemplate(path, source string, data any) error {
 
 // shellQuote quotes a word for a command line that a person copies.
 func shellQuote(s string) string {
-	if regexp.MustCompile(`^[\w@%+=:,./-]+$`).MatchString(s) {
+	if plainWord().MatchString(s) {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return onWindows(cmdQuote(s), "'"+strings.ReplaceAll(s, "'", `'\''`)+"'")
+}
+
+// plainWord matches what needs no quotes.
+var plainWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(onWindows(`^[\w@+=:,./\\-]+$`, `^[\w@%+=:,./-]+$`))
+})
+
+// cmdQuote quotes a word for a line of cmd.exe.
+func cmdQuote(s string) string {
+	var b strings.Builder
+	slashes := 0
+	for _, c := range []byte(s + `"`) { // a backslash counts as itself unless a quote comes behind it
+		switch c {
+		case '\\':
+			slashes++
+		case '"':
+			b.WriteString(strings.Repeat(`\`, slashes+1))
+			slashes = 0
+		default:
+			slashes = 0
+		}
+		b.WriteByte(c)
+	}
+	return `"` + strings.TrimSuffix(b.String(), `\"`) + `"`
 }

@@ -89,7 +89,12 @@ func (a *app) nextCommands(dir string, p newPlugin) []string {
 	if p.Version == "" {
 		next = append(next, fmt.Sprintf("go get %s@latest   # or, of its source: go mod edit -replace %s=FOLDER", module, module))
 	}
-	return append(next, "go mod tidy && go test ./...",
+	next = append(next, "go mod tidy && go test ./...")
+	if runtime.GOOS == "windows" {
+		to := filepath.Join(a.pluginsDir(), p.Name)
+		return append(next, "mkdir "+cmdQuote(to), "copy plugin.toml "+cmdQuote(to), "go build -o "+cmdQuote(filepath.Join(to, p.Name+".exe"))+" .", p.Lock, p.Trust)
+	}
+	return append(next,
 		"dir="+shellQuote(filepath.Join(a.pluginsDir(), p.Name)),
 		`(umask 022; mkdir -p "$dir" && cp plugin.toml "$dir" && go build -o "$dir/" .)`,
 		p.Lock, p.Trust)

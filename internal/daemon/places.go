@@ -21,7 +21,7 @@ type places struct {
 
 // placesOf reads an environment, "key=value".
 func placesOf(env []string) places {
-	p := places{home: environ.Get(env, "HOME")}
+	p := places{home: environ.Home(func(name string) string { return environ.Get(env, name) })}
 	if !filepath.IsAbs(p.home) {
 		p.home = account.Home()
 	}
@@ -32,14 +32,11 @@ func placesOf(env []string) places {
 		if p.home == "" {
 			return ""
 		}
-		return filepath.Join(p.home, standard[variable], "tenterhook")
+		return filepath.Join(standardDir(p.home, variable), "tenterhook")
 	}
 	p.config, p.data, p.state = under("XDG_CONFIG_HOME"), under("XDG_DATA_HOME"), under("XDG_STATE_HOME")
 	return p
 }
-
-// standard is where the directories of variables are, below the home directory.
-var standard = map[string]string{"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state"}
 
 // accountPlaces are the standard directories of this user's account, zero if it
 // has no home directory.
@@ -66,7 +63,7 @@ func exists(path string) bool {
 func (p places) variables() []string {
 	env := []string{"HOME=" + p.home}
 	for _, v := range []struct{ name, dir string }{{"XDG_CONFIG_HOME", p.config}, {"XDG_DATA_HOME", p.data}, {"XDG_STATE_HOME", p.state}} {
-		if dir := filepath.Dir(v.dir); dir != filepath.Join(p.home, standard[v.name]) {
+		if dir := filepath.Dir(v.dir); dir != standardDir(p.home, v.name) {
 			env = append(env, v.name+"="+dir)
 		}
 	}

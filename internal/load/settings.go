@@ -55,10 +55,7 @@ type sandboxDefaults struct {
 
 // sandboxOf is the mode of hooks of a scope that declare none. A workspace may only make its own stricter.
 func (p *Settings) sandboxOf(s hook.Scope) hook.SandboxMode {
-	mode := hook.SandboxNone
-	if resolve.NeedsApproval(s) {
-		mode = hook.SandboxStrict
-	}
+	mode := resolve.DefaultSandbox(s)
 	for _, word := range p.sandboxes { // the most important one comes first
 		if m := word.modes[s.String()]; m != "" && word.covers(s) && !word.raises {
 			mode = m

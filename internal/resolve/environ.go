@@ -115,3 +115,9 @@ func Executable(path string) bool {
 	_, ok := executable(path, &Environ{})
 	return ok
 }
+
+// HasShell reports whether command lines can be run in an environment, "key=value".
+func HasShell(env []string) bool {
+	argv, _ := (&Environ{list: env}).shell("")
+	return argv != nil
+}

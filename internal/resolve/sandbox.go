@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/account"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
@@ -39,6 +40,14 @@ func Sandbox(h *hook.Hook, e *Environ, p *hook.Program, at Place) *sandbox.Polic
 		e.Narrow(slices.Concat(slices.Collect(maps.Keys(h.Env)), h.Requires.Envs))
 	}
 	return policy
+}
+
+// DefaultSandbox is the mode of hooks of a scope where neither they nor the settings choose one.
+func DefaultSandbox(s hook.Scope) hook.SandboxMode {
+	if NeedsApproval(s) {
+		return hook.SandboxMode(sandbox.OfOthers())
+	}
+	return hook.SandboxNone
 }
 
 // Asked is what box asks of a machine, without the paths; nil = nothing.
@@ -92,7 +101,7 @@ func Enforced(policy *sandbox.Policy, box *hook.Sandbox) (enforced *sandbox.Poli
 // wide reports whether a directory holds more than a project: to let a hook read it would give it all secrets.
 func wide(path string, e *Environ) bool {
 	path = filepath.Clean(path)
-	if path == "/" {
+	if filepath.IsAbs(path) && filepath.Dir(path) == path {
 		return true
 	}
 	named := filepath.Clean(e.home())
@@ -133,6 +142,8 @@ func (e *Environ) paths(declared []string) []string {
 // the hook requires by name. Other variables may hold secrets.
 var strictVariables = strings.Fields(`PATH HOME USER LOGNAME SHELL PWD LANG LANGUAGE TZ TERM COLORTERM NO_COLOR TMPDIR TEMP TMP
 	HOOK_DIR CLAUDE_PROJECT_DIR CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA CLAUDE_ENV_FILE
+	SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT USERNAME USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) OS
+	PROCESSOR_ARCHITECTURE NUMBER_OF_PROCESSORS PSMODULEPATH
 	PYENV_ROOT RBENV_ROOT NVM_DIR ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR VOLTA_HOME VIRTUAL_ENV CONDA_PREFIX JAVA_HOME GOROOT`)
 
 var strictPrefixes = []string{"LC_", "TENTERHOOK_"}
@@ -140,7 +151,8 @@ var strictPrefixes = []string{"LC_", "TENTERHOOK_"}
 // Narrow leaves only what a strict sandbox hands down, and the variables of these names.
 func (e *Environ) Narrow(own []string) {
 	keep := func(name string) bool {
-		return slices.Contains(own, name) || slices.Contains(strictVariables, name) ||
+		same := func(other string) bool { return environ.Same(other, name) }
+		return slices.ContainsFunc(own, same) || slices.ContainsFunc(strictVariables, same) ||
 			slices.ContainsFunc(strictPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 	}
 	e.list = slices.DeleteFunc(e.list, func(entry string) bool {

@@ -49,8 +49,6 @@ var Probe = sync.OnceValue(func() []Finding {
 	return append(all, Finding{Mechanism: MechanismMemory, Why: "not available on macOS", Remedy: remedyOptional})
 })
 
-const remedyOptional = `set sandbox_required = false to run hooks with what is enforced, or sandbox = "none" for hooks that may run uncontained`
-
 // tryProfile writes to a file behind a profile that forbids it.
 func tryProfile() error {
 	dir, err := os.MkdirTemp("", "tenterhook-probe-")

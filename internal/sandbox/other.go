@@ -38,7 +38,7 @@ func Probe() []Finding {
 
 func unenforced(m Mechanism) Finding {
 	return Finding{Mechanism: m, Why: "not available on " + runtime.GOOS + "/" + runtime.GOARCH,
-		Remedy: `set sandbox = "none" for hooks that may run uncontained`}
+		Remedy: remedyOptional}
 }
 
 // Do refuses every policy that asks for something.

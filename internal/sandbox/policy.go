@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -19,6 +20,15 @@ const (
 
 // Modes lists the modes from the weakest on.
 func Modes() []Mode { return []Mode{None, Reap, ReadOnly, Strict} }
+
+// OfOthers is the mode of code that others wrote, where nobody chose one. It is Strict, and Reap on Windows, which
+// limits neither files nor the network.
+func OfOthers() Mode {
+	if runtime.GOOS == "windows" {
+		return Reap
+	}
+	return Strict
+}
 
 // Known reports whether m is one of the modes; "" is none.
 func (m Mode) Known() bool { return slices.Contains(Modes(), m) }
