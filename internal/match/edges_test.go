@@ -329,3 +329,41 @@ func TestAnotherShellsTextIsReadIfItIsWordsAlone(t *testing.T) {
 		t.Error("nothing is words")
 	}
 }
+
+func TestAnInputIsReadTenLevelsDeep(t *testing.T) {
+	for _, value := range []string{`"rm -rf /"`, `["rm","-rf","/"]`} {
+		for levels, want := range map[int]Certainty{maxNested: Sure, maxNested + 1: Sure, maxNested + 2: No} {
+			input := strings.Repeat(`{"a":`, levels) + value + strings.Repeat("}", levels)
+			if d := Destructive(inProject("mcp__sh__run", input)); d.Certainty != want {
+				t.Errorf("%s: %+v, want %d", input, d, want)
+			}
+		}
+	}
+}
+
+func TestATargetIsNamedAlsoIfNothingIsKnownOfIt(t *testing.T) {
+	if d := Destructive(inWork(t, "rm /dev/sda")); !strings.HasSuffix(d.By, " would delete `/dev/sda`") {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestTooManyPathsAreSuspected(t *testing.T) {
+	for want, command := range map[string]string{"names too many paths": numbered("cat ", "a%d/b ", ""), "too many words that are not known": numbered("cat ", "a%d*b ", "")} {
+		touches, _ := ParseTouches([]string{".env"}, TouchOptions{})
+		if d := touches.Match(inWork(t, command), Read); d.Certainty != Suspected || !strings.Contains(d.By, want) {
+			t.Errorf("%s: %+v", want, d)
+		}
+	}
+}
+
+func TestABackslashOfAPatternQuotes(t *testing.T) {
+	if onWindows {
+		t.Skip("it separates folders there")
+	}
+	rule, _ := ParseRule(`Read(a\*b)`, RuleOptions{})
+	for path, want := range map[string]bool{"a*b": true, "a/b": false, "a/xb": false, "axb": false} {
+		if d := rule.Match(inProject("Read", `{"file_path":"`+path+`"}`)); d.Run != want {
+			t.Errorf("%s: %+v", path, d)
+		}
+	}
+}

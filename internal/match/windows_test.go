@@ -65,6 +65,16 @@ func TestADriveIsALetterAndAColon(t *testing.T) {
 	}
 }
 
+func TestAStrictRuleExpandsTheHomeDirectoryAlone(t *testing.T) {
+	asOnWindows(t)
+	r, _ := ParseRule(`Read(~/x/**)`, RuleOptions{StrictCompat: true})
+	for file, want := range map[string]bool{`~/x/a`: true, `~\x\a`: true, `C:\Users\Me\x\a`: true, `\x\a`: false, `~x\x\a`: false, `C\x\a`: false} {
+		if d := r.Match(windowsCall("Read", "file_path", file)); d.Run != want {
+			t.Errorf("%s: %+v, want %v", file, d, want)
+		}
+	}
+}
+
 func TestRulesOnFoldersReadWindowsPaths(t *testing.T) {
 	asOnWindows(t)
 	for _, tt := range []struct {
