@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -54,7 +55,10 @@ func narrow(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32
 // invalid, and Why says it; the others are unharmed. An error is a description
 // that cannot be read at all.
 func Hooks(plugin string, d *proto.DescribeResponse) ([]*hook.Hook, error) {
-	if n := len(d.GetHooks()); n > MaxHooks {
+	switch n := len(d.GetHooks()); {
+	case n == 0: // a guard that was there must not vanish
+		return nil, errors.New("it describes no hook")
+	case n > MaxHooks:
 		return nil, fmt.Errorf("it describes %d hooks, more than %d", n, MaxHooks)
 	}
 	if err := texts(d.GetName(), d.GetVersion(), d.GetDescription()); err != nil {

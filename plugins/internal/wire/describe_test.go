@@ -129,7 +129,8 @@ func TestDescriptionBeyondTheLimitsIsNone(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for name, d := range map[string]*proto.DescribeResponse{
 		"hooks":       {Hooks: make([]*proto.Hook, wire.MaxHooks+1)},
-		"version":     {Version: long},
+		"nothing":     {},
+		"version":     {Version: long, Hooks: []*proto.Hook{{Name: "a", Event: "Stop"}}},
 		"no name":     one(func(h *proto.Hook) { h.Name = "" }),
 		"no event":    one(func(h *proto.Hook) { h.Event = "" }),
 		"long name":   one(func(h *proto.Hook) { h.Name = long }),
