@@ -60,6 +60,7 @@ type Registry struct {
 
 	reloading sync.Mutex   // orders reloads
 	memory    *load.Memory // of the last reload; guarded by reloading
+	fresh     freshness    // guarded by reloading
 }
 
 // Workspace returns the project's root: an absolute path.
@@ -92,6 +93,11 @@ func (r *Registry) Close() error {
 	r.closed = true
 	r.mu.Unlock()
 	r.end()
+	if r.opts.FS == nil { // a host's own may hang, and is not watched
+		r.reloading.Lock()
+		r.unwatch()
+		r.reloading.Unlock()
+	}
 	return errors.Join(r.awaitDispatches(), r.async.close(r.opts.DrainTimeout), r.closeHandlers())
 }
 

@@ -53,6 +53,11 @@ func (c *Reloaded) Any() bool {
 func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 	r.reloading.Lock()
 	defer r.reloading.Unlock()
+	return r.reload(ctx)
+}
+
+// reload is Reload. The caller holds reloading.
+func (r *Registry) reload(ctx context.Context) (*Reloaded, error) {
 	before := r.snap.Load().generation
 	last := r.memory
 	if last == nil { // what Open read, without stamps: it is compared byte by byte

@@ -47,6 +47,23 @@ func summary(c *registry.Reloaded) string {
 }
 
 func TestReloadTakesOverWhatChangedAndNothingElse(t *testing.T) {
+	takesOver(t, reload)
+}
+
+func TestRefreshTakesOverWhatChangedAndNothingElse(t *testing.T) {
+	takesOver(t, refresh)
+}
+
+func refresh(t testing.TB, reg *registry.Registry) *registry.Reloaded {
+	t.Helper()
+	changed, err := reg.Refresh(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+func takesOver(t *testing.T, reload func(testing.TB, *registry.Registry) *registry.Reloaded) {
 	opts := machine(t, "")
 	hooks := filepath.Join(opts.UserDir, "hooks")
 	file := func(name string) string { return filepath.Join(hooks, name, "HOOK.md") }

@@ -198,7 +198,7 @@ func (s *shared) refresh(ctx context.Context) error {
 		return nil
 	}
 	began := uptime()
-	changed, err := s.Reload(ctx)
+	changed, err := s.Refresh(ctx)
 	if err != nil {
 		return err
 	}

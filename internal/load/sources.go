@@ -156,10 +156,8 @@ func readConfigFile(f *discovery.ConfigFile) *ConfigFile {
 func (r *Reader) Watched(now *Loaded) []string {
 	scopes, _ := r.scopes()
 	var dirs []string
-	if !slices.Contains(r.Without, hook.ScopePlugin) {
-		if dir := cmp.Or(r.PluginsDir, discovery.DefaultPluginsDir()); dir != "" {
-			dirs = append(dirs, dir)
-		}
+	if dir := r.packagesDir(); dir != "" {
+		dirs = append(dirs, dir)
 	}
 	for _, s := range scopes {
 		dirs = append(dirs, s.Dir, s.HooksDir)
@@ -189,4 +187,36 @@ func (r *Reader) Watched(now *Loaded) []string {
 	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
+}
+
+// packagesDir is where plugin packages lie, "" = none are looked for.
+func (r *Reader) packagesDir() string {
+	if slices.Contains(r.Without, hook.ScopePlugin) {
+		return ""
+	}
+	return cmp.Or(r.PluginsDir, discovery.DefaultPluginsDir())
+}
+
+// Bounds returns the folders outside of which another load looks at nothing,
+// whether they exist or not; nil if there are none: what packages, packs, a fleet's
+// documents and the files of other products bring may lie anywhere.
+func (r *Reader) Bounds(now *Loaded) []string {
+	if r.FS != nil || len(r.Compat) > 0 || len(now.Fleet) > 0 || len(namedPacks(now.Configs)) > 0 {
+		return nil
+	}
+	scopes, notes := r.scopes()
+	if len(notes) > 0 {
+		return nil
+	}
+	var dirs []string
+	if dir := r.packagesDir(); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	for _, s := range scopes {
+		if s.Scope == hook.ScopePlugin {
+			return nil
+		}
+		dirs = append(dirs, s.Dir)
+	}
+	return dirs
 }
