@@ -73,8 +73,8 @@ func accountAgents() string {
 func (k knownAgent) same(o knownAgent) bool { return k.PID == o.PID && k.Start == o.Start }
 
 func (k knownAgent) alive() bool {
-	chain := ancestry.Of(k.PID)
-	return len(chain) > 0 && chain[0].Start == k.Start
+	p, ok := ancestry.Look(k.PID)
+	return ok && p.Start == k.Start
 }
 
 // note remembers the process of an agent, the PATH that it calls with, and whose
@@ -132,7 +132,7 @@ func (a *agents) alive(name string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, k := range a.known {
-		if p := ancestry.Of(k.PID); k.Agent == name && len(p) > 0 && p[0].Start == k.Start {
+		if k.Agent == name && k.alive() {
 			return true
 		}
 	}

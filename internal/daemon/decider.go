@@ -47,6 +47,8 @@ type Caller struct {
 	// Within are the hooks below which the entry runs, outermost first. They are
 	// not run again.
 	Within []string
+
+	user *user // nil = what the call says, see userOf
 }
 
 // answerMargin is how much sooner than its caller the Decider gives up, so that
@@ -71,7 +73,11 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 	var s *session
 	answer := agent.Respond(call.Event, call.Stdin, bridge.Caller{Env: call.Env, Dir: call.Dir}, nil,
 		func(in hook.Input) (*hook.Outcome, error) {
-			u := userOf(call.Env, call.Where)
+			if from.user == nil {
+				u := userOf(call.Env, call.Where)
+				from.user = &u
+			}
+			u := *from.user
 			s = d.sessions.get(u.kept, agent.Name, in.Common().SessionID)
 			out, err := d.outcome(ctx, agent, call, in, u, s, from)
 			if err != nil || !agent.TakesContext(call.Event) {

@@ -181,11 +181,11 @@ func (d *doorman) address() string {
 // meet gets each call of Claude Code that comes by way of the socket, and notes
 // what the session's calls over HTTP lack. It returns why these would not reach
 // the daemon, "" if they would.
-func (d *doorman) meet(call *client.Call, within []string) (why string) {
+func (d *doorman) meet(call *client.Call, u user, within []string) (why string) {
 	if call.Agent != "claude" {
 		return ""
 	}
-	o := d.at(userOf(call.Env, call.Where).state)
+	o := d.at(u.state)
 	if o == nil {
 		return ""
 	}

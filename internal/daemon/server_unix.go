@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -296,9 +297,9 @@ func (s *server) serve(c *net.UnixConn) {
 // read reads what a client sends. One that says nothing soon is not waited for.
 func (s *server) read(c *net.UnixConn) (kind byte, fields [][]byte, err error) {
 	_ = c.SetReadDeadline(time.Now().Add(speakWithin))
-	silent := true
+	silent, buffered := true, bufio.NewReader(c) // a client sends one frame
 	return client.ReadFrame(func(b []byte) error {
-		_, err := io.ReadFull(c, b)
+		_, err := io.ReadFull(buffered, b)
 		if silent {
 			silent = false
 			_ = c.SetReadDeadline(time.Now().Add(readWithin))
@@ -328,15 +329,14 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 		return
 	}
 	arrived := time.Now()
-	if !s.send(c, client.AppendFrame(nil, client.KindTaken)) {
-		return
-	}
-	chain := ancestry.Of(pid)
-	s.meet(call, chain)
 	stop := s.beat(c)
 	defer stop()
-	from := Caller{Within: within(call, chain, isSelf)}
-	why := s.door.meet(call, from.Within)
+	u, chain := userOf(call.Env, call.Where), ancestry.Of(pid)
+	if agent, ok := ancestry.Agent(chain); ok {
+		s.decider.agents.note(call.Agent, agent, environ.Get(call.Env, "PATH"), u)
+	}
+	from := Caller{Within: within(call, chain, isSelf), user: &u}
+	why := s.door.meet(call, u, from.Within)
 	call.Patience -= time.Since(arrived)
 	var answer client.Answer
 	if why != "" && call.Event == "UserPromptSubmit" { // whose tools would run unguarded
@@ -371,15 +371,16 @@ func (s *server) decideInTurn(call *client.Call, from Caller) client.Answer {
 	return s.decide(call, from)
 }
 
-// beat tells a client from time to time that its call is still taken, until stop.
-// A daemon that hangs says nothing, and is replaced.
+// beat tells a client that its call is taken if no answer comes at once, and from
+// time to time that it still is, until stop. A daemon that hangs says nothing, and
+// is replaced.
 func (s *server) beat(c *net.UnixConn) (stop func()) {
 	var mu sync.Mutex // guards over
 	var over bool
 	var timer *time.Timer
 	mu.Lock()
 	defer mu.Unlock()
-	timer = time.AfterFunc(client.BeatEvery, func() {
+	timer = time.AfterFunc(client.TakenWithin, func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if !over && s.send(c, client.AppendFrame(nil, client.KindTaken)) {
@@ -438,11 +439,4 @@ func (s *server) peer(c *net.UnixConn) (uid, pid int, err error) {
 		return -1, 0, control
 	}
 	return uid, pid, err
-}
-
-// meet notes which agent a call came from.
-func (s *server) meet(call *client.Call, chain []ancestry.Process) {
-	if agent, ok := ancestry.Agent(chain); ok {
-		s.decider.agents.note(call.Agent, agent, environ.Get(call.Env, "PATH"), userOf(call.Env, call.Where))
-	}
 }

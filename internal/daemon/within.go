@@ -55,5 +55,9 @@ func isSelf(p ancestry.Process) bool { return p.PID == os.Getpid() }
 // isDirect reports whether a process decides about a call of its own. Where
 // arguments are not known, each process of ours may.
 func isDirect(p ancestry.Process) bool {
-	return ancestry.Ours(p) && (len(p.Argv) < 2 || p.Argv[1] == "bridge")
+	if !ancestry.Ours(p) {
+		return false
+	}
+	args := p.Args()
+	return len(args) < 2 || args[1] == "bridge"
 }

@@ -9,10 +9,14 @@ import (
 // Process is a running process.
 type Process struct {
 	PID, Parent int
-	Start       uint64   // with PID it names a process for ever; 0 = unknown
-	Argv        []string // nil = not readable
-	TTY         bool     // it has a controlling terminal
+	Start       uint64 // with PID it names a process for ever; 0 = unknown
+	TTY         bool   // it has a controlling terminal
+
+	name string // where it is known without a further look
 }
+
+// Look returns a process; false if there is none, or none can be seen.
+func Look(pid int) (Process, bool) { return look(pid) }
 
 // maxDepth bounds a walk.
 const maxDepth = 64
@@ -35,17 +39,19 @@ func Of(pid int) []Process {
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "busybox", "fish"}
 
 // IsShell reports whether the process is a shell.
-func (p Process) IsShell() bool {
-	return len(p.Argv) > 0 && slices.Contains(shells, filepath.Base(strings.TrimPrefix(p.Argv[0], "-")))
+func (p Process) IsShell() bool { return isShell(p.Args()) }
+
+func isShell(args []string) bool {
+	return len(args) > 0 && slices.Contains(shells, filepath.Base(strings.TrimPrefix(args[0], "-")))
 }
 
-// Interactive reports whether the process is a shell that somebody types into:
-// one that was given neither a command nor a script.
-func (p Process) Interactive() bool {
-	if !p.IsShell() {
+// interactive reports whether arguments are those of a shell that somebody types
+// into: one that was given neither a command nor a script.
+func interactive(args []string) bool {
+	if !isShell(args) {
 		return false
 	}
-	for _, arg := range p.Argv[1:] {
+	for _, arg := range args[1:] {
 		if !strings.HasPrefix(arg, "-") || !strings.HasPrefix(arg, "--") && strings.Contains(arg, "c") {
 			return false
 		}
@@ -61,10 +67,11 @@ func Agent(entry []Process) (Process, bool) {
 		return Process{}, false
 	}
 	for _, p := range entry[1:] {
-		if p.PID <= 1 || p.Interactive() {
+		args := p.Args()
+		if p.PID <= 1 || interactive(args) {
 			return Process{}, false
 		}
-		if !p.IsShell() || !p.runsLine() {
+		if !isShell(args) || !runsLine(args) {
 			return p, true
 		}
 	}
@@ -72,8 +79,8 @@ func Agent(entry []Process) (Process, bool) {
 }
 
 // runsLine reports whether a shell was given a command line.
-func (p Process) runsLine() bool {
-	return len(p.Argv) > 1 && strings.HasPrefix(p.Argv[1], "-") && !strings.HasPrefix(p.Argv[1], "--") && strings.Contains(p.Argv[1], "c")
+func runsLine(args []string) bool {
+	return len(args) > 1 && strings.HasPrefix(args[1], "-") && !strings.HasPrefix(args[1], "--") && strings.Contains(args[1], "c")
 }
 
 // Orphan reports whether whoever started a process has ended: nothing but shells

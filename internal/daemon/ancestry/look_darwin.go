@@ -5,10 +5,10 @@ import "golang.org/x/sys/unix"
 // Ours reports whether a process is named as this program is: its file is not
 // known here.
 func Ours(p Process) bool {
-	return len(p.Argv) > 0 && p.Argv[0] == "tenterhook"
+	return p.name == "tenterhook"
 }
 
-// look asks the kernel about a process. It says its name, not its arguments.
+// look asks the kernel about a process.
 func look(pid int) (Process, bool) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(info.Proc.P_pid) != pid {
@@ -17,10 +17,16 @@ func look(pid int) (Process, bool) {
 	started := info.Proc.P_starttime
 	p := Process{PID: pid, Parent: int(info.Eproc.Ppid), TTY: info.Eproc.Tdev != -1,
 		Start: uint64(started.Sec)*1e6 + uint64(started.Usec)}
-	if name := unix.ByteSliceToString(info.Proc.P_comm[:]); name != "" {
-		p.Argv = []string{name}
-	}
+	p.name = unix.ByteSliceToString(info.Proc.P_comm[:])
 	return p, true
+}
+
+// Args is the name of the process alone: its arguments are not read here.
+func (p Process) Args() []string {
+	if p.name == "" {
+		return nil
+	}
+	return []string{p.name}
 }
 
 // Environ returns nil: environments of others are not read here.

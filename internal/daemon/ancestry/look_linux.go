@@ -23,8 +23,7 @@ func Ours(p Process) bool {
 
 // look reads what /proc says of a process.
 func look(pid int) (Process, bool) {
-	dir := "/proc/" + strconv.Itoa(pid)
-	stat, err := read(dir + "/stat")
+	stat, err := read("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return Process{}, false
 	}
@@ -37,14 +36,29 @@ func look(pid int) (Process, bool) {
 	p := Process{PID: pid, TTY: fields[4] != "0"}
 	p.Parent, _ = strconv.Atoi(fields[1])
 	p.Start, _ = strconv.ParseUint(fields[19], 10, 64)
-	if line, err := read(dir + "/cmdline"); err == nil && len(line) > 0 {
-		p.Argv = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-	}
 	return p, true
 }
 
-// read reads a file of /proc. Each call walks up to the first process: os.ReadFile
-// makes three times as many system calls, for what only other files need.
+// Args are the arguments that the process has now, its program's name first; nil if
+// they cannot be read.
+func (p Process) Args() []string { return p.list("cmdline") }
+
+// Environ is the environment that a process was started in, nil if it cannot be
+// read.
+func Environ(p Process) []string { return p.list("environ") }
+
+// list reads a file of strings that end with a zero.
+func (p Process) list(file string) []string {
+	data, err := read("/proc/" + strconv.Itoa(p.PID) + "/" + file)
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
+
+// read reads a file of /proc, which the kernel hands over whole if there is room.
+// Each call walks up to the first process: os.ReadFile makes three times as many
+// system calls, for what only other files need.
 func read(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -53,23 +67,15 @@ func read(path string) ([]byte, error) {
 	defer unix.Close(fd)
 	data := make([]byte, 0, 1<<10)
 	for {
-		n, err := unix.Read(fd, data[len(data):cap(data)])
+		room := data[len(data):cap(data)]
+		n, err := unix.Read(fd, room)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
-		if err != nil || n == 0 {
+		data = data[:len(data)+max(n, 0)]
+		if err != nil || n < len(room) {
 			return data, err
 		}
-		data = slices.Grow(data[:len(data)+n], 1)
+		data = slices.Grow(data, cap(data))
 	}
-}
-
-// Environ is the environment that a process was started in, nil if it cannot be
-// read.
-func Environ(p Process) []string {
-	data, err := read("/proc/" + strconv.Itoa(p.PID) + "/environ")
-	if err != nil || len(data) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }

@@ -14,14 +14,15 @@ import (
 // process does nothing else.
 type conn int
 
-func dial(socket string) (conn, error) {
+// dial connects, within a limit that also holds for each read and write.
+func dial(socket string, limit time.Duration) (conn, error) {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		return -1, err
 	}
 	syscall.CloseOnExec(fd)
 	c := conn(fd)
-	c.limit(takeWithin) // a daemon that is stopped may have a full backlog
+	c.limit(limit) // a daemon that is stopped may have a full backlog
 	if err := retry(func() error { return syscall.Connect(fd, &syscall.SockaddrUnix{Name: socket}) }); err != nil {
 		c.close()
 		return -1, err
@@ -44,16 +45,52 @@ func (c conn) limit(d time.Duration) {
 // read fills b.
 func (c conn) read(b []byte) error {
 	for len(b) > 0 {
-		n, err := syscall.Read(int(c), b)
+		n, err := c.some(b)
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// some reads what there is, and waits for it.
+func (c conn) some(b []byte) (n int, err error) {
+	for {
+		n, err = syscall.Read(int(c), b)
 		switch {
 		case errors.Is(err, syscall.EINTR):
-		case err != nil:
-			return err
-		case n == 0:
-			return io.ErrUnexpectedEOF
+		case err == nil && n == 0:
+			return 0, io.ErrUnexpectedEOF
 		default:
-			b = b[n:]
+			return n, err
 		}
+	}
+}
+
+// reader reads a connection in large pieces. A daemon sends little.
+type reader struct {
+	from   conn
+	buffer [1 << 10]byte
+	ahead  []byte // read and not asked for yet
+}
+
+// read fills b.
+func (r *reader) read(b []byte) error {
+	for len(b) > 0 {
+		if len(r.ahead) > 0 {
+			n := copy(b, r.ahead)
+			b, r.ahead = b[n:], r.ahead[n:]
+			continue
+		}
+		if len(b) >= len(r.buffer) {
+			return r.from.read(b)
+		}
+		n, err := r.from.some(r.buffer[:])
+		if err != nil {
+			return err
+		}
+		r.ahead = r.buffer[:n]
 	}
 	return nil
 }
@@ -74,10 +111,17 @@ func writeAll(fd int, b []byte) error {
 	return nil
 }
 
-// readAll reads a descriptor to its end, within MaxFrame.
-func readAll(fd int) ([]byte, error) {
+// soon is how long what is most likely there may take to come.
+const soon = 20 * time.Millisecond
+
+// readAll reads a descriptor to its end, within MaxFrame. It calls waits before it
+// waits for long.
+func readAll(fd int, waits func()) ([]byte, error) {
 	b := make([]byte, 0, 8<<10)
 	for {
+		if !readable(fd, soon) {
+			waits()
+		}
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		}

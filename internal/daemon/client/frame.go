@@ -11,16 +11,19 @@ import (
 
 // The kinds of frames. A client sends the first three.
 const (
-	KindCall     = 'c' // fields of a Call; answered by taken and answer, or by replaced
+	KindCall     = 'c' // fields of a Call; answered by taken, unless the answer is quick, and answer, or by replaced
 	KindPing     = 'p' // answered by taken
 	KindYield    = 'y' // answered by replaced: another program takes the daemon's place
-	KindTaken    = 't' // the call is read and will be answered; said again each BeatEvery
+	KindTaken    = 't' // the call is read and will be answered; said after TakenWithin, and again each BeatEvery
 	KindAnswer   = 'a' // exit code, stdout, stderr
 	KindReplaced = 'r' // ask the daemon that comes next
 )
 
 // BeatEvery is how often a daemon says that it still has a call.
 const BeatEvery = 5 * time.Second
+
+// TakenWithin is how soon a daemon says that it has a call, if it has no answer yet.
+const TakenWithin = 100 * time.Millisecond
 
 // MaxFrame is the largest frame that either side takes, in bytes.
 const MaxFrame = 64 << 20
@@ -167,5 +170,9 @@ func Stamp(path string) string {
 	if err != nil {
 		return ""
 	}
+	return stampOf(info)
+}
+
+func stampOf(info os.FileInfo) string {
 	return strconv.FormatInt(info.Size(), 36) + "." + strconv.FormatInt(info.ModTime().UnixNano(), 36) + "." + inode(info)
 }

@@ -11,7 +11,7 @@ import (
 // that this client would start: what listens in the daemon's place may be of
 // another version, or no daemon at all. A peer that cannot be seen, as from
 // inside of a container, counts as genuine: its directory is the user's own.
-func (c conn) genuine(program string) (genuine bool, pid int) {
+func (c conn) genuine(program os.FileInfo) (genuine bool, pid int) {
 	peer, err := syscall.GetsockoptUcred(int(c), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil || int(peer.Uid) != os.Geteuid() {
 		return false, 0
@@ -23,8 +23,7 @@ func (c conn) genuine(program string) (genuine bool, pid int) {
 	if err != nil {
 		return os.IsPermission(err), 0
 	}
-	ours, err := os.Stat(program)
-	return err == nil && os.SameFile(running, ours), int(peer.Pid)
+	return os.SameFile(running, program), int(peer.Pid)
 }
 
 // startOf is when a process was started, as the kernel writes it; "" = it is gone.

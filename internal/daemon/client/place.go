@@ -45,6 +45,9 @@ func Find(getenv func(string) string) Place {
 // Make creates the directory, and refuses one that somebody else owns or can
 // write to.
 func (p Place) Make() error {
+	if err := private(p.Dir); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(p.Dir), 0o700); err != nil {
 		return err
 	}

@@ -11,23 +11,25 @@ import (
 
 // owned refuses a directory that this user does not own.
 func owned(dir string) error {
+	_, err := ownDir(dir)
+	return err
+}
+
+func ownDir(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || !ok || int(stat.Uid) != os.Geteuid() {
-		return errors.New(dir + " is not a directory of user " + strconv.Itoa(os.Geteuid()) + ": remove it")
+		return nil, errors.New(dir + " is not a directory of user " + strconv.Itoa(os.Geteuid()) + ": remove it")
 	}
-	return nil
+	return info, nil
 }
 
 // private also refuses one that others can look into or write to.
 func private(dir string) error {
-	if err := owned(dir); err != nil {
-		return err
-	}
-	info, err := os.Lstat(dir)
+	info, err := ownDir(dir)
 	if err != nil {
 		return err
 	}

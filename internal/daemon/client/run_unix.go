@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,7 +41,7 @@ func Main(args []string) {
 func direct(where []string, agent, event string) {
 	program, err := sibling()
 	if err == nil {
-		err = syscall.Exec(program, bridgeArgs(program, where, agent, event), os.Environ())
+		err = syscall.Exec(program.path, bridgeArgs(program.path, where, agent, event), os.Environ())
 	}
 	e := entry{agent: agent, event: event}
 	e.giveUp(err.Error())
@@ -62,13 +63,22 @@ type entry struct {
 	began        time.Time
 	deadline     time.Time
 	once         sync.Once // who answers first is who answers
+	timed        sync.Once
+}
+
+// takesLong gives up at the deadline. It is for what may block for longer than the
+// limit of a connection: a timer costs the entry a thread.
+func (e *entry) takesLong() {
+	e.timed.Do(func() {
+		time.AfterFunc(time.Until(e.deadline), func() {
+			e.giveUp("no answer within " + e.deadline.Sub(e.began).String())
+		})
+	})
 }
 
 func (e *entry) run() {
-	patience := closed.Deadline(e.agent, e.event)
-	e.deadline = e.began.Add(patience)
-	time.AfterFunc(patience, func() { e.giveUp("no answer within " + patience.String()) })
-	stdin, err := readAll(0)
+	e.deadline = e.began.Add(closed.Deadline(e.agent, e.event))
+	stdin, err := readAll(0, e.takesLong)
 	if err != nil {
 		e.giveUp("its input cannot be read: " + err.Error())
 	}
@@ -80,7 +90,7 @@ func (e *entry) run() {
 	if err := place.Make(); err != nil {
 		e.giveUp("the directory of its socket cannot be used: " + err.Error())
 	}
-	call := Call{Agent: e.agent, Event: e.event, Stdin: stdin, Env: os.Environ(), Umask: Umask(), Program: Stamp(program), Began: e.began, Where: e.where}
+	call := Call{Agent: e.agent, Event: e.event, Stdin: stdin, Env: os.Environ(), Umask: Umask(), Program: program.stamp(), Began: e.began, Where: e.where}
 	call.Dir, _ = os.Getwd()
 	answer, err := e.ask(place, program, &call)
 	if err != nil {
@@ -91,7 +101,7 @@ func (e *entry) run() {
 
 // ask asks the daemon. Where none runs one is started. Where one fails another
 // takes its place, once, and is asked again.
-func (e *entry) ask(place Place, program string, call *Call) (*Answer, error) {
+func (e *entry) ask(place Place, program program, call *Call) (*Answer, error) {
 	var before string
 	for started := false; ; {
 		answer, f := e.try(place, program, call)
@@ -105,6 +115,7 @@ func (e *entry) ask(place Place, program string, call *Call) (*Answer, error) {
 		default:
 			started, before = true, f.why
 		}
+		e.takesLong()
 		if err := e.restart(place, program, f); err != nil {
 			return nil, err
 		}
@@ -142,15 +153,13 @@ const takeWithin = 5 * time.Second
 const beatWithin = 4 * BeatEvery
 
 // try asks the daemon that there is.
-func (e *entry) try(place Place, program string, call *Call) (*Answer, *fault) {
-	c, err := dial(place.Socket)
+func (e *entry) try(place Place, program program, call *Call) (*Answer, *fault) {
+	c, err := dial(place.Socket, min(takeWithin, time.Until(e.deadline)/3))
 	if err != nil {
 		return nil, &fault{why: "the daemon cannot be reached: " + err.Error(), absent: true}
 	}
 	defer c.close()
-	silence := min(takeWithin, time.Until(e.deadline)/3)
-	c.limit(silence)
-	genuine, pid := c.genuine(program)
+	genuine, pid := c.genuine(program.info)
 	frame := AppendFrame(nil, KindYield)
 	if genuine {
 		call.Patience = time.Until(e.deadline)
@@ -159,7 +168,8 @@ func (e *entry) try(place Place, program string, call *Call) (*Answer, *fault) {
 	if err := c.write(frame); err != nil {
 		return nil, &fault{why: "the daemon did not take the call: " + err.Error()}
 	}
-	kind, _, err := ReadFrame(c.read)
+	from := reader{from: c}
+	kind, fields, err := ReadFrame(from.read)
 	switch {
 	case err == nil && kind == KindReplaced, errors.Is(err, ErrProtocol):
 		return nil, &fault{why: "the daemon is of another version"}
@@ -169,13 +179,12 @@ func (e *entry) try(place Place, program string, call *Call) (*Answer, *fault) {
 		return nil, &fault{why: "the daemon does not respond", kill: caught(pid)}
 	case err != nil:
 		return nil, &fault{why: "the daemon ended before it took the call: " + err.Error()}
-	case kind != KindTaken:
-		return nil, &fault{why: "the daemon's answer cannot be read"}
+	case kind == KindTaken:
+		e.takesLong()
+		c.limit(beatWithin)
 	}
-	c.limit(beatWithin)
-	var fields [][]byte
 	for err == nil && kind == KindTaken {
-		kind, fields, err = ReadFrame(c.read)
+		kind, fields, err = ReadFrame(from.read)
 	}
 	switch {
 	case errors.Is(err, syscall.EAGAIN):
@@ -194,7 +203,7 @@ func (e *entry) try(place Place, program string, call *Call) (*Answer, *fault) {
 
 // restart sees to it that a daemon of our own version runs. Only one client at
 // a time does that.
-func (e *entry) restart(place Place, program string, f *fault) error {
+func (e *entry) restart(place Place, program program, f *fault) error {
 	lock, err := lockFile(place.Start)
 	if err != nil {
 		return errors.New("the daemon cannot be started: " + err.Error())
@@ -205,18 +214,17 @@ func (e *entry) restart(place Place, program string, f *fault) error {
 		return nil // somebody else was first
 	}
 	f.kill.end()
-	return startDaemon(program)
+	return startDaemon(program.path)
 }
 
 // healthy tells whether a daemon of our own version answers.
-func (e *entry) healthy(place Place, program string, silence time.Duration) bool {
-	c, err := dial(place.Socket)
+func (e *entry) healthy(place Place, program program, silence time.Duration) bool {
+	c, err := dial(place.Socket, silence)
 	if err != nil {
 		return false
 	}
 	defer c.close()
-	c.limit(silence)
-	if genuine, _ := c.genuine(program); !genuine || c.write(AppendFrame(nil, KindPing, []byte(Stamp(program)))) != nil {
+	if genuine, _ := c.genuine(program.info); !genuine || c.write(AppendFrame(nil, KindPing, []byte(program.stamp()))) != nil {
 		return false
 	}
 	kind, _, err := ReadFrame(c.read)
@@ -239,8 +247,29 @@ func (e *entry) giveUp(why string) {
 	e.answer(&Answer{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), ExitCode: a.ExitCode})
 }
 
+// program is the tenterhook that this client would start.
+type program struct {
+	path string
+	info os.FileInfo
+}
+
+func (p program) stamp() string { return stampOf(p.info) }
+
 // sibling is the tenterhook beside this program, whatever the environment says.
-func sibling() (string, error) {
+func sibling() (program, error) {
+	self, err := ownPath()
+	if err != nil {
+		return program{}, err
+	}
+	p := program{path: filepath.Join(filepath.Dir(self), "tenterhook")}
+	if p.info, err = os.Stat(p.path); err != nil || p.info.Mode()&0o111 == 0 {
+		return program{}, errors.New(p.path + " is missing or cannot be executed: install tenterhook again")
+	}
+	return p, nil
+}
+
+// ownPath is the file that this process runs, without links on the way.
+func ownPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", errors.New("its own path is not known: " + err.Error())
@@ -248,12 +277,11 @@ func sibling() (string, error) {
 	if strings.HasSuffix(self, " (deleted)") {
 		return "", errors.New("its own program file was deleted: install tenterhook again")
 	}
+	if runtime.GOOS == "linux" { // the kernel says where it is
+		return self, nil
+	}
 	if real, err := filepath.EvalSymlinks(self); err == nil {
 		self = real
 	}
-	program := filepath.Join(filepath.Dir(self), "tenterhook")
-	if info, err := os.Stat(program); err != nil || info.Mode()&0o111 == 0 {
-		return "", errors.New(program + " is missing or cannot be executed: install tenterhook again")
-	}
-	return program, nil
+	return self, nil
 }

@@ -36,7 +36,7 @@ func startDaemon(program string) error {
 	if err != nil {
 		return errors.New(program + " cannot be started: " + err.Error())
 	}
-	word, err := readAll(pipe[0])
+	word, err := readAll(pipe[0], func() {})
 	switch {
 	case err != nil:
 		return errors.New("the daemon did not start: " + err.Error())
