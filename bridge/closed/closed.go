@@ -12,6 +12,7 @@ package closed
 
 import (
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -60,63 +61,68 @@ var (
 	byContinue  = words{`{"continue":false,"user_message":%s}`, 2}
 )
 
-// gates are the events of each agent that fail closed.
-var gates = map[string]map[string]words{
-	"claude": {
-		"PreToolUse": byTool, "PermissionRequest": byRequest,
-		"UserPromptSubmit": byCode, "UserPromptExpansion": byCode, "TaskCreated": byCode, "ConfigChange": byCode,
-		"PreCompact": byCode, "PreModelSwitch": byCode, "Elicitation": byCode, "ElicitationResult": byCode,
-	},
-	"codex":   {"PreToolUse": byTool, "PermissionRequest": byRequest, "UserPromptSubmit": byCode},
-	"gemini":  {"BeforeTool": byDecline, "BeforeAgent": byDecline},
-	"copilot": {"PreToolUse": copilotTool, "PermissionRequest": byRequest, "UserPromptSubmit": byBlock},
-	"qwen":    {"PreToolUse": byTool, "PermissionRequest": byRequest, "UserPromptSubmit": byCode},
+// gates are the events of each agent that fail closed. Like the observers, they are
+// not needed for a call that is answered: the client starts sooner without them.
+var gates = sync.OnceValue(func() map[string]map[string]words {
+	return map[string]map[string]words{
+		"claude": {
+			"PreToolUse": byTool, "PermissionRequest": byRequest,
+			"UserPromptSubmit": byCode, "UserPromptExpansion": byCode, "TaskCreated": byCode, "ConfigChange": byCode,
+			"PreCompact": byCode, "PreModelSwitch": byCode, "Elicitation": byCode, "ElicitationResult": byCode,
+		},
+		"codex":   {"PreToolUse": byTool, "PermissionRequest": byRequest, "UserPromptSubmit": byCode},
+		"gemini":  {"BeforeTool": byDecline, "BeforeAgent": byDecline},
+		"copilot": {"PreToolUse": copilotTool, "PermissionRequest": byRequest, "UserPromptSubmit": byBlock},
+		"qwen":    {"PreToolUse": byTool, "PermissionRequest": byRequest, "UserPromptSubmit": byCode},
 
-	"opencode": {"tool.execute.before": byOwn, "chat.message": byOwn},
-	"pi":       {"tool_call": byOwn, "input": byOwn, "user_bash": byOwn},
-	"cline":    {"PreToolUse": byCancel, "UserPromptSubmit": byCancel},
+		"opencode": {"tool.execute.before": byOwn, "chat.message": byOwn},
+		"pi":       {"tool_call": byOwn, "input": byOwn, "user_bash": byOwn},
+		"cline":    {"PreToolUse": byCancel, "UserPromptSubmit": byCancel},
 
-	"vscode":  {"PreToolUse": byTool, "UserPromptSubmit": byCode},
-	"factory": {"PreToolUse": byTool, "UserPromptSubmit": byCode, "PreCompact": byCode},
-	"kiro":    {"preToolUse": byCode, "userPromptSubmit": byCode},
-	"cursor": {
-		"preToolUse": byCursor, "beforeShellExecution": byCursor, "beforeMCPExecution": byCursor,
-		"beforeReadFile": byCursor, "beforeSubmitPrompt": byContinue,
-	},
-	"windsurf": {
-		"pre_user_prompt": byCode, "pre_read_code": byCode, "pre_write_code": byCode,
-		"pre_run_command": byCode, "pre_mcp_tool_use": byCode,
-	},
-}
+		"vscode":  {"PreToolUse": byTool, "UserPromptSubmit": byCode},
+		"factory": {"PreToolUse": byTool, "UserPromptSubmit": byCode, "PreCompact": byCode},
+		"kiro":    {"preToolUse": byCode, "userPromptSubmit": byCode},
+		"cursor": {
+			"preToolUse": byCursor, "beforeShellExecution": byCursor, "beforeMCPExecution": byCursor,
+			"beforeReadFile": byCursor, "beforeSubmitPrompt": byContinue,
+		},
+		"windsurf": {
+			"pre_user_prompt": byCode, "pre_read_code": byCode, "pre_write_code": byCode,
+			"pre_run_command": byCode, "pre_mcp_tool_use": byCode,
+		},
+	}
+})
 
 // observers are the other events of each agent that have an entry.
-var observers = map[string][]string{
-	"claude": {
-		"SessionStart", "Setup", "InstructionsLoaded", "PermissionDenied", "PostToolUse", "PostToolUseFailure", "PostToolBatch",
-		"Notification", "SubagentStart", "SubagentStop", "TaskCompleted", "Stop", "StopFailure", "TeammateIdle", "CwdChanged",
-		"DirectoryAdded", "FileChanged", "PostCompact", "PostModelSwitch", "SessionEnd",
-	},
-	"codex":    {"SessionStart", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "PreCompact", "PostCompact", "SessionEnd"},
-	"gemini":   {"SessionStart", "SessionEnd", "AfterAgent", "AfterTool", "PreCompress", "Notification"},
-	"copilot":  {"SessionStart", "SessionEnd", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "PreCompact", "Notification"},
-	"qwen":     {"SessionStart", "SessionEnd", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "SubagentStart", "SubagentStop", "Stop", "StopFailure", "PreCompact", "PostCompact"},
-	"opencode": {"tool.execute.after", "session.created", "session.idle"},
-	"pi":       {"session_start", "session_shutdown", "before_agent_start", "tool_result", "agent_end"},
-	"cline":    {"TaskStart", "TaskResume", "TaskCancel", "TaskComplete", "PostToolUse", "PreCompact"},
-	"vscode":   {"SessionStart", "PostToolUse", "PreCompact", "SubagentStart", "SubagentStop", "Stop"},
-	"factory":  {"SessionStart", "SessionEnd", "PostToolUse", "Notification", "Stop", "SubagentStop"},
-	"kiro":     {"agentSpawn", "postToolUse", "stop"},
-	"cursor":   {"sessionStart", "sessionEnd", "postToolUse", "postToolUseFailure", "afterFileEdit", "subagentStart", "subagentStop", "preCompact", "stop"},
-	"windsurf": {"post_read_code", "post_write_code", "post_run_command", "post_mcp_tool_use", "post_cascade_response"},
-}
+var observers = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"claude": {
+			"SessionStart", "Setup", "InstructionsLoaded", "PermissionDenied", "PostToolUse", "PostToolUseFailure", "PostToolBatch",
+			"Notification", "SubagentStart", "SubagentStop", "TaskCompleted", "Stop", "StopFailure", "TeammateIdle", "CwdChanged",
+			"DirectoryAdded", "FileChanged", "PostCompact", "PostModelSwitch", "SessionEnd",
+		},
+		"codex":    {"SessionStart", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "PreCompact", "PostCompact", "SessionEnd"},
+		"gemini":   {"SessionStart", "SessionEnd", "AfterAgent", "AfterTool", "PreCompress", "Notification"},
+		"copilot":  {"SessionStart", "SessionEnd", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "PreCompact", "Notification"},
+		"qwen":     {"SessionStart", "SessionEnd", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "SubagentStart", "SubagentStop", "Stop", "StopFailure", "PreCompact", "PostCompact"},
+		"opencode": {"tool.execute.after", "session.created", "session.idle"},
+		"pi":       {"session_start", "session_shutdown", "before_agent_start", "tool_result", "agent_end"},
+		"cline":    {"TaskStart", "TaskResume", "TaskCancel", "TaskComplete", "PostToolUse", "PreCompact"},
+		"vscode":   {"SessionStart", "PostToolUse", "PreCompact", "SubagentStart", "SubagentStop", "Stop"},
+		"factory":  {"SessionStart", "SessionEnd", "PostToolUse", "Notification", "Stop", "SubagentStop"},
+		"kiro":     {"agentSpawn", "postToolUse", "stop"},
+		"cursor":   {"sessionStart", "sessionEnd", "postToolUse", "postToolUseFailure", "afterFileEdit", "subagentStart", "subagentStop", "preCompact", "stop"},
+		"windsurf": {"post_read_code", "post_write_code", "post_run_command", "post_mcp_tool_use", "post_cascade_response"},
+	}
+})
 
 // Classify returns how an event of an agent fails, by the agent's own name for
 // it.
 func Classify(agent, event string) Class {
-	if _, ok := gates[agent][event]; ok {
+	if _, ok := gates()[agent][event]; ok {
 		return Gate
 	}
-	for _, name := range observers[agent] {
+	for _, name := range observers()[agent] {
 		if name == event {
 			return Observer
 		}
@@ -132,7 +138,7 @@ func Undecided(agent, event, why string) Answer {
 	if Classify(agent, event) == Observer {
 		return Answer{Stderr: why + "\n"}
 	}
-	w, ok := gates[agent][event]
+	w, ok := gates()[agent][event]
 	if !ok {
 		w = byCode
 	}

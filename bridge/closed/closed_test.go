@@ -7,7 +7,7 @@ import (
 )
 
 func TestGatesFailClosedAndObserversOpen(t *testing.T) {
-	for agent, events := range gates {
+	for agent, events := range gates() {
 		for event := range events {
 			a := Undecided(agent, event, "the \"daemon\"\nis gone\x01\xff")
 			if a.Stdout == "" && a.ExitCode != 2 {
@@ -23,7 +23,7 @@ func TestGatesFailClosedAndObserversOpen(t *testing.T) {
 				t.Errorf("%s %s does not say why: %+v", agent, event, a)
 			}
 		}
-		for _, event := range observers[agent] {
+		for _, event := range observers()[agent] {
 			if a := Undecided(agent, event, "gone"); a.Stdout != "" || a.ExitCode != 0 || a.Stderr == "" {
 				t.Errorf("%s %s does not fail open: %+v", agent, event, a)
 			}
@@ -31,7 +31,7 @@ func TestGatesFailClosedAndObserversOpen(t *testing.T) {
 				t.Errorf("%s %s is a gate and an observer", agent, event)
 			}
 		}
-		if len(observers[agent]) == 0 {
+		if len(observers()[agent]) == 0 {
 			t.Errorf("%s has no observers", agent)
 		}
 	}
@@ -46,8 +46,8 @@ func TestUnknownNamesFailClosed(t *testing.T) {
 }
 
 func TestDeadlineIsBelowTheTimeout(t *testing.T) {
-	for agent, events := range gates {
-		names := append([]string{"SessionEnd"}, observers[agent]...)
+	for agent, events := range gates() {
+		names := append([]string{"SessionEnd"}, observers()[agent]...)
 		for event := range events {
 			names = append(names, event)
 		}

@@ -3,7 +3,10 @@ package daemon
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"io"
+	"strconv"
 	"sync"
 	"time"
 
@@ -60,8 +63,16 @@ func eventOf(agent *bridge.Agent, call *client.Call, in hook.Input, from Caller)
 // with another environment must not answer for the user's, and one below a hook
 // must not wait for the one around it.
 func as(call *client.Call, from Caller) string {
-	with := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q", call.Env, call.Where, call.Dir, call.Umask, from.Within))
-	return string(with[:])
+	sum := sha256.New()
+	var size [8]byte
+	for _, list := range [][]string{call.Env, call.Where, {call.Dir, strconv.Itoa(call.Umask)}, from.Within} {
+		sum.Write(binary.BigEndian.AppendUint64(size[:0], uint64(len(list))))
+		for _, text := range list {
+			sum.Write(binary.BigEndian.AppendUint64(size[:0], uint64(len(text))))
+			_, _ = io.WriteString(sum, text)
+		}
+	}
+	return string(sum.Sum(nil))
 }
 
 // join returns the outcome of decide, or that of a call about the same event. A

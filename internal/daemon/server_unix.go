@@ -72,6 +72,7 @@ type server struct {
 	tidy     *time.Timer
 
 	calls, failed, queued, deciding atomic.Int64
+	processors                      processors
 
 	mu       sync.Mutex // guards all below
 	draining bool
@@ -107,7 +108,9 @@ func Run(ctx context.Context, opts Options) error {
 	s.door = &doorman{server: s}
 	s.door.at(placesOf(opts.Env).state)
 	s.idle = time.AfterFunc(opts.Idle, s.idleEnd)
-	s.tidy = time.AfterFunc(tidyAfter, tidy)
+	s.tidy = time.AfterFunc(tidyAfter, func() { s.processors.few(); tidy() })
+	s.processors.few()
+	defer s.processors.all()
 	defer context.AfterFunc(ctx, func() { s.drain("it was asked to end") })()
 	s.log.Info("daemon started", "pid", os.Getpid(), "socket", s.place.Socket, "version", version.This().String())
 	if opts.Ready != nil {
@@ -354,7 +357,11 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 func (s *server) decideInTurn(call *client.Call, from Caller) client.Answer {
 	arrived := time.Now()
 	s.calls.Add(1)
-	if s.queued.Add(1) > maxWaiting {
+	waiting := s.queued.Add(1)
+	if waiting+s.deciding.Load() > 1 {
+		s.processors.all()
+	}
+	if waiting > maxWaiting {
 		s.queued.Add(-1)
 		s.failed.Add(1)
 		return Undecided(call, "too many calls wait for a decision")
