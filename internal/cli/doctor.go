@@ -107,7 +107,7 @@ func (a *app) examine(ctx context.Context, probe bool) ([]problem, error) {
 	problems = append(problems, a.examinePaths(ctx, list)...)
 	problems = append(problems, a.examineAgents()...)
 	problems = append(problems, examineDaemon()...)
-	problems = append(problems, problemsOf(a.fleetDiagnostics())...)
+	problems = append(problems, a.examineFleet()...)
 	problems = append(problems, examinePolicies(reg)...)
 	problems = append(problems, a.examineJournal(ctx, reg, list)...)
 	slices.SortStableFunc(problems, func(a, b problem) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })

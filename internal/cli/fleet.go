@@ -22,6 +22,7 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/fleetstate"
+	"github.com/tenterhook/tenterhook/internal/jobs"
 	"github.com/tenterhook/tenterhook/internal/pack"
 	"github.com/tenterhook/tenterhook/internal/source"
 )
@@ -84,6 +85,46 @@ func (a *app) fleetDiagnostics() []hook.Diagnostic {
 	for _, t := range fleetstate.Troubles(a.stateDir(), time.Now()) {
 		list = append(list, hook.Diagnostic{Severity: hook.SeverityWarning, Code: t.Code, Message: t.Message, Hint: t.Hint})
 	}
+	return list
+}
+
+// examineFleet says what does not work between this machine and its fleet, and what
+// waits for it.
+func (a *app) examineFleet() []problem {
+	problems := problemsOf(append(a.fleetDiagnostics(), a.jobDiagnostics()...))
+	for i := range problems {
+		problems[i].Subject = "fleet"
+	}
+	return problems
+}
+
+// How long a job may wait for the agent, and for a worker, before that is a warning.
+const (
+	carriedWithin = time.Minute
+	doneWithin    = 15 * time.Minute
+)
+
+// jobDiagnostics are about the hooks of this machine that wait for a worker.
+func (a *app) jobDiagnostics() (list []hook.Diagnostic) {
+	spool := jobs.In(a.stateDir())
+	waiting, sent := spool.Count()
+	oldest, oldestSent := spool.Since()
+	say := func(n int, since time.Time, within time.Duration, what, hint string) {
+		if n == 0 {
+			return
+		}
+		d := hook.Diagnostic{Severity: hook.SeverityInfo, Code: "fleet_jobs", Message: fmt.Sprintf("%s %s, the oldest since %s", plural(n, "job"), what, since.Format(time.RFC3339)), Hint: hint}
+		if time.Since(since) > within {
+			d.Severity = hook.SeverityWarning
+		}
+		list = append(list, d)
+	}
+	start := "the agent carries them: tenterhook fleet agent"
+	if !fleetstate.Enrolled(a.stateDir()) {
+		start = "enroll this machine: tenterhook fleet enroll URL TOKEN"
+	}
+	say(waiting, oldest, carriedWithin, "not carried to the hub yet", start)
+	say(sent, oldestSent, doneWithin, "at the hub without a result", "see whether a worker of their queue runs: tenterhook fleet jobs")
 	return list
 }
 

@@ -48,8 +48,8 @@ func (a Audit) Backlog() int64 { return max(a.Last-a.Shipped, 0) }
 // Beat is how often an agent says how it does, at least.
 const Beat = 15 * time.Second
 
-// silent is how long an agent that runs may say nothing.
-const silent = 4 * Beat
+// Silent is how long an agent that runs may say nothing.
+const Silent = 4 * Beat
 
 // Dir is the folder of what a machine knows of its fleet, in its state directory.
 func Dir(stateDir string) string { return filepath.Join(stateDir, "fleet") }
@@ -85,7 +85,7 @@ func Read(stateDir string) (*State, error) {
 // Running reports whether the agent said something of late. What it says of a time
 // to come is of before the clock was set back.
 func (s *State) Running(now time.Time) bool {
-	return s != nil && !s.Stopped && now.Sub(s.At).Abs() < silent
+	return s != nil && !s.Stopped && now.Sub(s.At).Abs() < Silent
 }
 
 // Trouble is something that does not work between a machine and its fleet.

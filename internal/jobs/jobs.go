@@ -210,6 +210,19 @@ func (s Spool) Sent() ([]Waiting, error) { return s.list(sentFolder) }
 // Count says how many jobs wait to be carried, and how many the hub has.
 func (s Spool) Count() (waiting, sent int) { return len(s.ids(newFolder)), len(s.ids(sentFolder)) }
 
+// Since says how long jobs wait: when the oldest one that is not carried yet was put,
+// and the oldest one that the hub has; zero = there is none.
+func (s Spool) Since() (waiting, sent time.Time) { return s.oldest(newFolder), s.oldest(sentFolder) }
+
+func (s Spool) oldest(folder string) (at time.Time) {
+	for _, id := range s.ids(folder) {
+		if info, err := os.Lstat(s.file(folder, id)); err == nil && (at.IsZero() || info.ModTime().Before(at)) {
+			at = info.ModTime()
+		}
+	}
+	return at
+}
+
 func (s Spool) list(folder string) (list []Waiting, err error) {
 	for _, id := range s.ids(folder) {
 		var w Waiting

@@ -320,6 +320,10 @@ func (a *app) statsCommand() *cobra.Command {
 				if a.json {
 					return a.printJSON(map[string]any{"hooks": stats})
 				}
+				if len(stats) == 0 {
+					fmt.Fprintln(a.out, "no run was archived in this time")
+					return nil
+				}
 				w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "HOOK\tMACHINE\tRUNS\tDENIED\tFAILED\tSKIPPED\tP50\tP95\tP99\tLAST")
 				for _, s := range stats {

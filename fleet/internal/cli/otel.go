@@ -108,7 +108,7 @@ type otelPart struct {
 	failed   atomic.Pointer[string] // why sending fails; nil = it does not
 }
 
-func (*otelPart) Name() string { return "otel" }
+func (*otelPart) Name() string { return otelName }
 
 func (p *otelPart) Run(ctx context.Context, l *agent.Link) {
 	defer p.sender.Close()
@@ -129,9 +129,9 @@ func (p *otelPart) Run(ctx context.Context, l *agent.Link) {
 
 // State says where spans go, and why they do not.
 func (p *otelPart) State() any {
-	state := map[string]string{"endpoint": p.endpoint}
+	state := otelState{Endpoint: p.endpoint}
 	if why := p.failed.Load(); why != nil {
-		state["error"] = *why
+		state.Error = *why
 	}
 	return state
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tenterhook/tenterhook/fleet/internal/agent"
 	"github.com/tenterhook/tenterhook/fleet/internal/policy"
-	"github.com/tenterhook/tenterhook/registry"
 )
 
 // policyPart has a machine obey the policy at the hub, as a part of the agent.
@@ -17,7 +16,7 @@ type policyPart struct {
 	follower atomic.Pointer[policy.Follower] // nil = it does not run
 }
 
-func (*policyPart) Name() string { return "policy" }
+func (*policyPart) Name() string { return policyName }
 
 func (p *policyPart) Run(ctx context.Context, l *agent.Link) {
 	m, err := p.app.machine(ctx, p.state, l.Log)
@@ -37,33 +36,25 @@ func (p *policyPart) Run(ctx context.Context, l *agent.Link) {
 	}
 }
 
-// channelState is a channel as the agent says it: which version is in force, how old
-// it is, and why what the hub says is not.
-type channelState struct {
-	State   registry.PolicyState `json:"state"`
-	Version int64                `json:"version"`
-	Issued  time.Time            `json:"issued,omitzero"`
-	Expires time.Time            `json:"expires,omitzero"`
-	Signers []string             `json:"signers"`
-	Refused string               `json:"refused,omitempty"`
-}
-
 // State says which policies are in force, and when the hub said so last.
 func (p *policyPart) State() any {
-	said := make(map[string]any)
+	var said policyState
 	f := p.follower.Load()
 	if f == nil {
 		return said
 	}
 	if at := f.Answered(); !at.IsZero() {
-		said["answered"] = at.UTC().Truncate(time.Second)
+		said.Answered = at.UTC().Truncate(time.Second)
 	}
 	for _, known := range f.Machine.Policies() {
 		c := channelState{State: known.State, Version: known.Version, Issued: known.Issued, Expires: known.Expires, Signers: known.Signers}
 		if err := f.Problem(known.Channel); err != nil {
 			c.Refused = err.Error()
 		}
-		said[known.Channel] = c
+		if said.Channels == nil {
+			said.Channels = map[string]channelState{}
+		}
+		said.Channels[known.Channel] = c
 	}
 	return said
 }

@@ -277,7 +277,7 @@ type jobsPart struct {
 	spool jobs.Spool
 }
 
-func (*jobsPart) Name() string { return "jobs" }
+func (*jobsPart) Name() string { return jobsName }
 
 func (p *jobsPart) Run(ctx context.Context, l *agent.Link) {
 	if err := p.app.courier(ctx, l.Connection, l.Conn, l.Log); err != nil {
@@ -288,5 +288,5 @@ func (p *jobsPart) Run(ctx context.Context, l *agent.Link) {
 // State counts the jobs that wait here, and those that the hub has.
 func (p *jobsPart) State() any {
 	waiting, sent := p.spool.Count()
-	return map[string]int{"waiting": waiting, "sent": sent}
+	return jobsState{waiting, sent}
 }
