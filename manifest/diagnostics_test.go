@@ -52,6 +52,8 @@ func TestM2WhatIsWrongIsNamed(t *testing.T) {
 		{"name with a NUL", head + `name = "a\u0000b"`, hook.StateInvalid, "error unknown_value:4", "name"},
 		{"name that turns the reading direction", head + "name = \"a\u202eb\"", hook.StateInvalid, "error unknown_value:4", "name"},
 		{"name that is too long", head + `name = "` + strings.Repeat("x", 101) + `"`, hook.StateInvalid, "error unknown_value:4", "name 100"},
+		{"command with a NUL", "event = \"PreToolUse\"\ncommand = \"a\\u0000b\"", hook.StateInvalid, "error unknown_value:3", "command NUL"},
+		{"argument with a NUL", head + `args = ["a\u0000b"]`, hook.StateInvalid, "error unknown_value:3", "NUL"},
 		{"queue of a wrong type", head + "async = true\nqueue = 5", hook.StateInvalid, "error wrong_type:5", "queue a string quotes"},
 		{"matcher beyond any integer", head + `matcher = 99999999999999999999`, hook.StateInvalid, "error wrong_type:4", "matcher number 99999999999999999999 quotes"},
 		{"matcher beyond any float", head + `matcher = -1e999`, hook.StateInvalid, "error wrong_type:4", "matcher number -1e999"},
@@ -227,6 +229,7 @@ func TestWhatCannotBeParsedIsOneInvalidHook(t *testing.T) {
 		{"JSON key twice", "{\n\"event\": \"Stop\",\n\"event\": \"Stop\"\n}\n\n", "error duplicate_key:3", `"event"`},
 		{"JSON key twice below", ";;;\n{\"env\": {\"A\": \"1\",\n\"A\": \"2\"}}\n;;;\n", "error duplicate_key:3", `"A"`},
 		{"JSON twice", ";;;\n{}\n{}\n;;;\n", "error syntax:3", "behind"},
+		{"JSON string with a line break", ";;;\n{\"a\": 1,\n\"b\": \"x\ny\"}\n;;;\n", "error syntax:3", "string line break"},
 		{"JSON list", ";;;\n[]\n;;;\n", "error wrong_type:2", "a list"},
 		{"JSON without end", ";;;\n{\"a\": 1,\n\n;;;\n", "error syntax:2", ""},
 	}

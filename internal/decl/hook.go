@@ -189,6 +189,9 @@ func (t *Table) Command(h *hook.Hook, key string, takes func(key string) bool) {
 			t.WrongType(key, "a string", n)
 		}
 	}
+	if strings.ContainsRune(c.Line+strings.Join(c.Args, ""), 0) {
+		t.Fail("unknown_value", key, "holds a NUL character, which no program can be given", "remove it")
+	}
 	if c.Line == "" {
 		h.Command = nil
 	} else if c.Shell != "" && c.Args != nil {

@@ -60,8 +60,11 @@ func jsonFault(err error) *hook.Diagnostic {
 		_, message, _ = strings.Cut(message, ": ")
 	}
 	d.Message = "it is no JSON: " + foreign(message)
-	if strings.Contains(message, "after top-level value") {
+	switch {
+	case strings.Contains(message, "after top-level value"):
 		d.Message = "there is something behind the JSON value"
+	case strings.HasPrefix(message, `invalid literal: "`):
+		d.Message, d.Hint = "it is no JSON: a string holds a line break, or an escape that JSON does not have", `write a line break as \n, and a backslash as \\`
 	}
 	return d
 }

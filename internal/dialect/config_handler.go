@@ -83,8 +83,12 @@ func (e *entry) title(g *entry) string {
 	}
 	for _, from := range at {
 		for _, key := range []string{"name", "id"} {
-			if name := strings.TrimSpace(from.Caption(key)); name != "" && decl.IsName(name) {
+			switch name := strings.TrimSpace(from.Caption(key)); {
+			case name == "":
+			case decl.IsName(name):
 				return e.r.unique(name)
+			default:
+				from.Warn("unknown_value", key, phrase.Quote(name)+" cannot be a name, so the hook is called after its place", "use a line of up to 100 bytes")
 			}
 		}
 	}
