@@ -1,6 +1,7 @@
 package decl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -210,7 +211,7 @@ func (t *Table) Only(all []string) {
 func (t *Table) Unknown(all []string, known func(key string) bool) {
 	for _, p := range t.Node.Pairs() {
 		if key := Snake(p.Key); !known(key) && !IsComment(p.Key) {
-			t.Strange(p, t.About(p.Key)+"no such key; it has no effect", all)
+			t.Strange(p, t.About(cmp.Or(p.Key, `""`))+"no such key; it has no effect", all)
 		}
 	}
 }

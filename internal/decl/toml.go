@@ -21,18 +21,20 @@ func (p *parser) toml() *Node {
 	if p.bad != nil {
 		return nil
 	}
-	root, err := parseTOML(p.text)
-	for text, tries := p.text, 0; err != nil && tries < 8; tries++ {
+	text := p.text
+	root, err := parseTOML(text)
+	for tries := 0; err != nil && tries < 8; tries++ {
 		// A number that is too large is one wrong value. Set aside it
 		// is still wrong, but the other keys can be read.
-		var ok bool
-		if text, ok = setAside(text, err); !ok {
+		without, ok := setAside(text, err)
+		if !ok {
 			break
 		}
+		text = without
 		root, err = parseTOML(text)
 	}
 	if err != nil {
-		p.tomlFault(s, err)
+		p.tomlFault(s, text, err)
 		return nil
 	}
 	return s.node(root, "", 1)
@@ -72,14 +74,19 @@ func large(text string) any {
 	return math.Inf(1)
 }
 
-func (p *parser) tomlFault(s *tomlScan, err error) {
+// tomlFault says what the parser found wrong with a text.
+func (p *parser) tomlFault(s *tomlScan, text string, err error) {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
 		p.bad = bad("syntax", 1, "it is no TOML: "+foreign(strings.TrimPrefix(err.Error(), "toml: ")), "check it with a TOML tool")
 		return
 	}
-	// The parser counts from 0 at times, and beyond the end at others.
+	// The parser's line is one off at times. It stopped at the last byte of what it
+	// names, or where it names none at that line.
 	line := max(1, min(parse.Position.Line, p.lineAt(len(p.text))))
+	if end := parse.Position.Start + parse.Position.Len; end > 0 && end <= len(text) {
+		line = 1 + strings.Count(text[:end-1], "\n")
+	}
 	p.bad = bad("syntax", line, "it is no TOML: "+foreign(parse.Message), "check it with a TOML tool")
 	if again, ok := s.again[line]; ok && strings.Contains(parse.Message, "already") {
 		p.bad = bad("duplicate_key", line, phrase.Quote(again)+" stands here for the second time", "keep one of them")

@@ -149,17 +149,21 @@ func (p *parser) yamlFault(err error) *hook.Diagnostic {
 // fromZero are the complaints of the parser proper, which counts lines from 0.
 // The scanner below it counts from 1.
 var fromZero = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^did not find expected (<|node content|key|'-' indicator|',' or)`)
+	return regexp.MustCompile(`^(did not find expected (<|node content|key|'-' indicator|',' or)|found (duplicate %|incompatible YAML|undefined tag))`)
 })
 
 func alias(name string, line int) *hook.Diagnostic {
 	return bad("alias", line, "aliases are not taken, as "+phrase.Quote("*"+name)+" is one", "write the value out")
 }
 
-// oddBreak finds a line break that the parser counts and editors do not, so
-// that every line it reports later would be wrong.
-func (p *parser) oddBreak() *hook.Diagnostic {
+// oddCharacter finds a character that YAML does not have, of which the parser does
+// not say where it is, and a line break that the parser counts and editors do not,
+// so that every line it reports later would be wrong.
+func (p *parser) oddCharacter() *hook.Diagnostic {
 	for at, r := range p.text {
+		if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r >= 0x7f && r < 0xa0 && r != '\u0085' || r == '\ufffe' || r == '\uffff' {
+			return bad("syntax", p.lineAt(at), fmt.Sprintf("the character %U cannot stand in YAML", r), fmt.Sprintf(`write it as "\u%04x", or remove it`, r))
+		}
 		odd := r == '\u0085' || r == '\u2028' || r == '\u2029' || r == '\r' && !strings.HasPrefix(p.text[at+1:], "\n")
 		if odd {
 			return bad("syntax", p.lineAt(at), fmt.Sprintf("the character %U ends a line here", r), "end lines with a newline alone")
@@ -172,7 +176,7 @@ func (p *parser) oddBreak() *hook.Diagnostic {
 // does not tell text from structure, so it lets through far more than is taken
 // in the end.
 func (p *parser) scanYAML() *hook.Diagnostic {
-	if odd := p.oddBreak(); odd != nil {
+	if odd := p.oddCharacter(); odd != nil {
 		return odd
 	}
 	const depth = 10 * maxDepth
