@@ -5,6 +5,7 @@ package trust_test
 import (
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -68,6 +69,31 @@ func TestF1SpecialFilesAreRefusedAtOnce(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestWhatIsNoFileIsNamed(t *testing.T) {
+	w := newWorkspace(t)
+	must(t, syscall.Mkfifo(w.path("/pipe"), 0o644))
+	for path, want := range map[string]string{w.path("/pipe"): "is a pipe,", "/dev/null": "is a device,"} {
+		s := w.subject()
+		s.Files = []string{path}
+		if _, err := s.Seal(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestAFileIsExecutableIfAnyoneMayExecuteIt(t *testing.T) {
+	for mode, want := range map[os.FileMode]bool{0o644: false, 0o666: false, 0o744: true, 0o654: true, 0o645: true} {
+		w := newWorkspace(t)
+		w.write("x", "", 0o644)
+		must(t, os.Chmod(w.path("x"), mode))
+		for _, f := range w.seal().Approval().Folder {
+			if f.Name == "x" && f.Exec != want {
+				t.Errorf("%04o: executable %v", mode, f.Exec)
+			}
+		}
 	}
 }
 

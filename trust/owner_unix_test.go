@@ -124,6 +124,9 @@ func TestF5WhatOthersCouldHaveWrittenIsRefused(t *testing.T) {
 				}
 			case code(t, err) != trust.CodeNotOwned || !errors.As(err, &p) || !strings.HasPrefix(p.Path, in(test.path)):
 				t.Errorf("%v, want one about %s", err, test.path)
+			case strings.HasPrefix(test.name, "folder on the way writable") && !strings.HasPrefix(p.Reason, "lets others replace what is in it (mode 0777)"),
+				test.name == "script writable" && !strings.HasPrefix(p.Reason, "can be written by others (mode 0757)"):
+				t.Errorf("it says %s", p.Reason)
 			}
 			if err := new(trust.Owners).CheckTree(trust.OwnerAnyone, in("scope")); err != nil {
 				t.Errorf("anyone's: %v", err)

@@ -73,7 +73,8 @@ func TestApprovingKeepsTheOthers(t *testing.T) {
 	approve(t, store, one.seal())
 	approve(t, open(t, dir), two.seal())
 	one.write("run.sh", "changed", 0o755)
-	approve(t, store, one.seal(), one.seal())
+	two.write("run.sh", "changed", 0o755)
+	approve(t, store, one.seal(), two.seal(), one.seal())
 	if n := len(list(t, store)); n != 2 {
 		t.Errorf("%d approvals, want 2", n)
 	}
@@ -274,6 +275,20 @@ func TestFailedWriteLosesNothing(t *testing.T) {
 	}
 	if !store.Judge(w.seal()).Approved || store.Judge(other.seal()).Approved {
 		t.Error("a failed write changed what is approved")
+	}
+}
+
+func TestApprovalThatCannotBeWrittenIsSaidAndChangesNothing(t *testing.T) {
+	w, dir := newWorkspace(t), stateDir(t)
+	store := open(t, dir)
+	approve(t, store, w.seal())
+	must(t, os.Remove(approvalsFile(dir)))
+	must(t, os.MkdirAll(filepath.Join(approvalsFile(dir), "in"), 0o755)) // no file can take its place
+	if err := store.Approve(w.seal()); code(t, err) == "" {
+		t.Error("an approval that was not written is no error")
+	}
+	if store.Judge(w.seal()).Approved {
+		t.Error("it counts, though it was not written")
 	}
 }
 
