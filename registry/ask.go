@@ -8,10 +8,10 @@ import (
 
 // ask runs one hook, a rule at once and any other where there is room for it.
 func (d *dispatch) ask(ctx context.Context, s *slot) hook.Result {
-	if s.ruling != nil {
+	if s.Ruling != nil {
 		return d.judge(s)
 	}
-	if s.hook.Once {
+	if s.Hook.Once {
 		return d.askOnce(ctx, s)
 	}
 	return d.askPlaced(ctx, s)
@@ -20,12 +20,12 @@ func (d *dispatch) ask(ctx context.Context, s *slot) hook.Result {
 // askOnce runs a hook that runs once a session. It waits for a run of it in
 // another dispatch, since that may fail, and takes no place for as long.
 func (d *dispatch) askOnce(ctx context.Context, s *slot) hook.Result {
-	claim, err := d.r.once.claim(ctx, s.onceKey(d.in.Common().SessionID), true)
+	claim, err := d.r.once.claim(ctx, onceKeyOf(s.Entry, d.in.Common().SessionID), true)
 	switch {
 	case err != nil:
-		return gaveUp(s.hook, err)
+		return gaveUp(s.Hook, err)
 	case claim == nil:
-		return hasRun(s.entry)
+		return hasRun(s.Entry)
 	}
 	ok := false
 	defer func() { claim.settle(ok) }()
@@ -42,15 +42,15 @@ func gaveUp(h *hook.Hook, err error) hook.Result {
 func (d *dispatch) askPlaced(ctx context.Context, s *slot) hook.Result {
 	leave, err := d.place(ctx)
 	if err != nil {
-		return gaveUp(s.hook, err)
+		return gaveUp(s.Hook, err)
 	}
 	defer leave()
 	c, failed := d.call(s)
 	if failed != nil {
 		return *failed
 	}
-	defer d.listen(c, s.hook)()
-	return d.r.attempt(ctx, s.entry, c)
+	defer d.listen(c, s.Hook)()
+	return d.r.attempt(ctx, s.Entry, c)
 }
 
 // answer takes a result. What the hook answered before remains as far as it
@@ -80,14 +80,14 @@ func (d *dispatch) place(ctx context.Context) (leave func(), err error) {
 // call is what the hook's handler gets. It fails where the bytes that were
 // approved cannot be had.
 func (d *dispatch) call(s *slot) (*hook.Call, *hook.Result) {
-	h, err := d.r.sealed(s.entry, s.seal)
+	h, err := d.r.hooks.Sealed(s.Entry, s.Seal)
 	if err != nil {
-		return nil, &hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureUntrusted,
+		return nil, &hook.Result{Hook: s.Hook, Status: hook.StatusFailed, Failure: hook.FailureUntrusted,
 			Reason: "what was approved cannot be run: " + err.Error(), Err: err}
 	}
-	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd, Verify: s.definition.Verify()}
-	if d.view.from != nil {
-		c.Env, c.Umask, c.Within = d.view.from.Env, d.view.from.Umask, d.view.from.Within
+	c := &hook.Call{Hook: h, Run: d.run, Input: d.in, Payload: d.wire, ProjectDir: d.r.opts.Workspace, Dir: d.base.Cwd, Verify: s.Definition.Verify()}
+	if d.view.From != nil {
+		c.Env, c.Umask, c.Within = d.view.From.Env, d.view.From.Umask, d.view.From.Within
 	}
 	return c, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // AsyncResult is what became of a hook that ran in the background. Its verdict
@@ -61,13 +62,13 @@ func newPool(r *Registry, most int) *pool {
 // start hands a hook to the pool. Its result is delivered later. A hook that
 // runs once does not wait here for a run that may fail: its decision does not
 // count.
-func (p *pool) start(e *entry, c *hook.Call) hook.Result {
-	if e.hook.Queue != "" {
+func (p *pool) start(e *selection.Entry, c *hook.Call) hook.Result {
+	if e.Hook.Queue != "" {
 		return p.hand(e, c)
 	}
 	job, drop := func(ctx context.Context) { p.deliver(e, c, p.r.attempt(ctx, e, c)) }, func() {}
-	if e.hook.Once {
-		claim, _ := p.r.once.claim(p.ctx, e.onceKey(c.Input.Common().SessionID), false)
+	if e.Hook.Once {
+		claim, _ := p.r.once.claim(p.ctx, onceKeyOf(e, c.Input.Common().SessionID), false)
 		if claim == nil {
 			return hasRun(e)
 		}
@@ -81,17 +82,17 @@ func (p *pool) start(e *entry, c *hook.Call) hook.Result {
 		drop()
 		return p.noPlace(e)
 	}
-	return hook.Result{Hook: e.hook, Status: hook.StatusAsync, Reason: "it runs in the background"}
+	return hook.Result{Hook: e.Hook, Status: hook.StatusAsync, Reason: "it runs in the background"}
 }
 
 // follow waits in the pool for the later answer of a hook that handed itself
 // off. Where the pool is full the hook is ended.
-func (p *pool) follow(e *entry, a answer) hook.Result {
+func (p *pool) follow(e *selection.Entry, a answer) hook.Result {
 	c, off := a.call, a.out.Handoff
 	end := func() {
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		e.contain(ended, c, func() (*hook.Output, error) { return off.Wait(ended) })
+		call(ended, e, c, func() (*hook.Output, error) { return off.Wait(ended) })
 	}
 	job := func(ctx context.Context) {
 		start, limit := time.Now(), off.Timeout
@@ -100,23 +101,23 @@ func (p *pool) follow(e *entry, a answer) hook.Result {
 		}
 		timed, cancel := context.WithTimeoutCause(ctx, limit, hook.ErrTimeout)
 		defer cancel()
-		later := e.contain(timed, c, func() (*hook.Output, error) { return off.Wait(timed) })
+		later := call(timed, e, c, func() (*hook.Output, error) { return off.Wait(timed) })
 		result := classify(ctx, timed, e, start, later)
 		result.Elapsed, result.Report = time.Since(start), later.report()
 		p.deliver(e, c, result)
 	}
 	if p.submit(job, end) {
-		return hook.Result{Hook: e.hook, Status: hook.StatusAsync, Reason: "it continues in the background"}
+		return hook.Result{Hook: e.Hook, Status: hook.StatusAsync, Reason: "it continues in the background"}
 	}
 	end()
 	return p.noPlace(e)
 }
 
-func (p *pool) noPlace(e *entry) hook.Result {
+func (p *pool) noPlace(e *selection.Entry) hook.Result {
 	p.mu.Lock()
 	running, waiting := p.running, len(p.queue)
 	p.mu.Unlock()
-	return hook.Result{Hook: e.hook, Status: hook.StatusSkipped,
+	return hook.Result{Hook: e.Hook, Status: hook.StatusSkipped,
 		Reason: fmt.Sprintf("dropped: %d background hooks run and %d wait", running, waiting)}
 }
 
@@ -172,9 +173,9 @@ func (p *pool) work(j job) {
 }
 
 // deliver hands a result to the host.
-func (p *pool) deliver(e *entry, c *hook.Call, result hook.Result) {
+func (p *pool) deliver(e *selection.Entry, c *hook.Call, result hook.Result) {
 	a := AsyncResult{Event: c.Input.Event(), SessionID: c.Input.Common().SessionID, Result: result}
-	if code := result.Report.ExitCode; e.hook.AsyncRewake && code != nil && *code == 2 {
+	if code := result.Report.ExitCode; e.Hook.AsyncRewake && code != nil && *code == 2 {
 		a.Rewake, a.Message = true, result.Report.Stderr
 	}
 	p.r.recordBackground(c, &result)

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // On registers a Go function for an event, which its input type names. It runs
@@ -49,20 +49,7 @@ func (r *Registry) Register(h *hook.Hook) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return ErrClosed
-	}
-	for _, e := range r.inProc {
-		if e.hook.ID == h.ID && e.hook.Event == h.Event {
-			return fmt.Errorf("hook %s is already registered for %s: give it another name", h.ID, h.Event)
-		}
-	}
-	h.Source.Line = len(r.inProc) + 1 // the order of registration
-	r.inProc = append(r.inProc, r.prepare(&r.snap.Load().policy, h))
-	r.swap(r.snap.Load().generation)
-	return nil
+	return r.whileOpen(func() error { return r.hooks.Add(h) })
 }
 
 // RegisterSession adds a hook for one session. It fails as Register does.
@@ -71,34 +58,32 @@ func (r *Registry) RegisterSession(session string, h *hook.Hook) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return ErrClosed
-	}
-	next := r.sessions.Load().clone()
-	for _, e := range next.hooks[session] {
-		if e.hook.ID == h.ID && e.hook.Event == h.Event {
-			return fmt.Errorf("hook %s is already registered for %s in this session: give it another name", h.ID, h.Event)
-		}
-	}
-	h.Source.Line = len(next.hooks[session]) + 1
-	next.hooks[session] = append(slices.Clip(next.hooks[session]), r.prepare(&r.snap.Load().policy, h))
-	r.sessions.Store(next)
-	return nil
+	return r.whileOpen(func() error { return r.hooks.AddToSession(session, h) })
+}
+
+// Pin is a guard as a session began with it. Its JSON is for another registry
+// to continue with.
+type Pin = selection.Pin
+
+// PinSession has a session keep the guards that are loaded now, until it ends: a
+// managed, user or named guard that a reload removes, changes or switches off
+// still judges the session's events, besides what takes its place. Its word
+// counts as far as it refuses or asks, and its failure refuses. So does a guard
+// whose script changed: it runs from a copy of its folder, and refuses where there
+// is none. The setting self_protection = false ends that.
+//
+// earlier are the guards that the session had in another process; they count
+// where this registry does not know the session. The result are all guards that
+// the session has: nil if they are as they were at the last call, and empty if an
+// operator lets sessions lose them.
+func (r *Registry) PinSession(session string, earlier []selection.Pin) []selection.Pin {
+	return r.hooks.PinSession(session, earlier)
 }
 
 // EndSession removes a session's hooks and what is remembered of it. A
 // SessionEnd event does so too, once its hooks have run.
 func (r *Registry) EndSession(session string) {
-	r.mu.Lock()
-	if now := r.sessions.Load(); now != nil && now.hooks[session] != nil {
-		next := now.clone()
-		delete(next.hooks, session)
-		r.sessions.Store(next)
-	}
-	r.pins.sessions.Remove(session)
-	r.mu.Unlock()
+	r.hooks.EndSession(session)
 	r.forget(session)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/load"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // Report is what Check found.
@@ -50,13 +51,13 @@ func Check(ctx context.Context, opts Options, paths ...string) (*Report, error) 
 			report.Files++
 			report.Diagnostics = append(report.Diagnostics, d.Notes...)
 			for _, h := range d.Hooks {
-				e := r.prepare(&r.snap.Load().policy, h)
-				e.project = r.projectOf(d.Path)
+				e := r.hooks.Prepare(&r.hooks.Snap.Load().Policy, h)
+				e.Project = r.projectOf(d.Path)
 				r.examine(report, e, true)
 			}
 		}
 	}
-	report.Diagnostics = once(report.Diagnostics)
+	report.Diagnostics = selection.Once(report.Diagnostics)
 	return report, nil
 }
 
@@ -68,13 +69,13 @@ func checkScopes(ctx context.Context, opts Options) (*Report, error) {
 	defer r.Close()
 	report := &Report{Diagnostics: r.Diagnostics(), Workspace: r.Workspace()}
 	var files []string
-	for _, e := range r.snap.Load().generation.entries {
-		if !slices.Contains(files, e.hook.Source.Path) {
-			files = append(files, e.hook.Source.Path)
+	for _, e := range r.hooks.Snap.Load().Generation.Entries {
+		if !slices.Contains(files, e.Hook.Source.Path) {
+			files = append(files, e.Hook.Source.Path)
 		}
 		r.examine(report, e, false)
 	}
-	report.Files, report.Diagnostics = len(files), once(report.Diagnostics)
+	report.Files, report.Diagnostics = len(files), selection.Once(report.Diagnostics)
 	return report, nil
 }
 
@@ -85,19 +86,19 @@ var ofMachine = []string{"cannot_start", "no_model", "plugin_missing",
 
 // examine adds to a report what is wrong with one hook, whose file the caller of
 // Check has named or which Open has loaded. Open told its matchers' problems.
-func (r *Registry) examine(report *Report, e *entry, named bool) {
-	if e.hook.State != hook.StateInvalid && hook.Info(e.event).Plain != hook.PlainResult {
+func (r *Registry) examine(report *Report, e *selection.Entry, named bool) {
+	if e.Hook.State != hook.StateInvalid && hook.Info(e.Event).Plain != hook.PlainResult {
 		report.Hooks++
 	}
 	if named {
-		report.Diagnostics = append(report.Diagnostics, e.problems()...)
+		report.Diagnostics = append(report.Diagnostics, e.Problems()...)
 	}
 	note := func(sev hook.Severity, code, message, hint string) {
-		report.Diagnostics = append(report.Diagnostics, hook.Diagnostic{Severity: sev, Code: code, Hook: e.hook.ID,
-			Path: e.hook.Source.Path, Line: e.hook.Source.Line, Message: message, Hint: hint})
+		report.Diagnostics = append(report.Diagnostics, hook.Diagnostic{Severity: sev, Code: code, Hook: e.Hook.ID,
+			Path: e.Hook.Source.Path, Line: e.Hook.Source.Line, Message: message, Hint: hint})
 	}
-	s, notes := r.outlook(e, nil)
-	if hook.HasErrors(notes) || s.state == hook.StateUnsupported {
+	s, notes := r.hooks.Outlook(e, nil)
+	if hook.HasErrors(notes) || s.State == hook.StateUnsupported {
 		report.Unable++
 	}
 	for _, d := range notes {
@@ -107,14 +108,14 @@ func (r *Registry) examine(report *Report, e *entry, named bool) {
 		report.Diagnostics = append(report.Diagnostics, d)
 	}
 	severity, consequence := hook.SeverityWarning, ""
-	if e.refuses(s) {
-		severity, consequence = hook.SeverityError, fmt.Sprintf(" and blocks every %s that it concerns", e.event)
+	if e.Refuses(s) {
+		severity, consequence = hook.SeverityError, fmt.Sprintf(" and blocks every %s that it concerns", e.Event)
 	}
 	switch {
-	case s.state == hook.StateInvalid && e.state == hook.StateReady && len(e.matcher.Problems()) == 0 && e.noRule == nil && len(notes) == 0:
-		note(hook.SeverityError, "matcher_invalid", s.why, s.hint)
-	case s.state == hook.StateUnsupported, s.state == hook.StateUntrusted, s.state == hook.StateIneligible && len(notes) == 0:
-		note(severity, string(s.state), "it cannot run"+consequence+": "+s.why, s.hint)
+	case s.State == hook.StateInvalid && e.State == hook.StateReady && len(e.Matcher.Problems()) == 0 && e.NoRule == nil && len(notes) == 0:
+		note(hook.SeverityError, "matcher_invalid", s.Why, s.Hint)
+	case s.State == hook.StateUnsupported, s.State == hook.StateUntrusted, s.State == hook.StateIneligible && len(notes) == 0:
+		note(severity, string(s.State), "it cannot run"+consequence+": "+s.Why, s.Hint)
 	}
 }
 
@@ -126,7 +127,7 @@ func (r *Registry) projectOf(path string) string {
 		if !strings.HasPrefix(filepath.Base(dir), ".") {
 			continue
 		}
-		if root := filepath.Dir(dir); root != filepath.Clean(r.home) {
+		if root := filepath.Dir(dir); root != filepath.Clean(r.hooks.Home) {
 			return root
 		}
 		return ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // ErrClosed is returned by a registry that was closed.
@@ -24,18 +25,18 @@ func (r *Registry) Dispatch(ctx context.Context, in hook.Input) (*hook.Outcome, 
 // dispatch is one event on its way through its hooks.
 type dispatch struct {
 	r       *Registry
-	view    view
+	view    selection.View
 	in      hook.Input // as the last rewrite left it
 	base    hook.Base
 	observe func(Progress) // nil = no watcher
 	nested  bool           // a hook of another dispatch waits for this one
 	id      uint64         // tells dispatches apart
 
-	slots  []slot   // one for each hook that a version of the input concerned, in order
-	room   [4]*slot // for the hooks that run side by side
-	wire   []byte   // in as JSON
-	turn   int      // of the hooks that run now
-	author *entry   // whose rewrite in is; nil = in is as the host gave it
+	slots  []slot           // one for each hook that a version of the input concerned, in order
+	room   [4]*slot         // for the hooks that run side by side
+	wire   []byte           // in as JSON
+	turn   int              // of the hooks that run now
+	author *selection.Entry // whose rewrite in is; nil = in is as the host gave it
 
 	run   string    // its name for the recorder; "" = there is none
 	began time.Time // where it has a name
@@ -53,7 +54,7 @@ type dispatch struct {
 // slot is a hook's place in the outcome. The concerned of its pick is about the
 // input as it is now.
 type slot struct {
-	pick
+	selection.Pick
 	result  hook.Result
 	judged  []byte // the payload that it answered to last, or that it made; nil = it was not asked
 	rewrote bool   // it has rewritten the input, which it may do once
@@ -77,22 +78,22 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 		return nil, fmt.Errorf("dispatch %s: the fleet's policy: %w", in.Event(), err)
 	}
 	r.stops.note(in)
-	d := &dispatch{r: r, view: r.view(callerOf(ctx)), in: in, base: r.fillBase(in.Common()), observe: observe, nested: nested, id: self.id}
-	d.take(r.pick(d.view, in, nil))
+	d := &dispatch{r: r, view: r.hooks.View(selection.CallerOf(ctx)), in: in, base: r.hooks.FillBase(in.Common()), observe: observe, nested: nested, id: self.id}
+	d.take(r.hooks.Pick(d.view, in, nil))
 	if len(d.slots) > 0 {
 		if r.opts.Recorder != nil {
 			d.began = time.Now()
 			d.run = NewRun(d.began)
 			defer func() {
 				if !d.recorded {
-					d.record(callerOf(ctx), out, err)
+					d.record(selection.CallerOf(ctx), out, err)
 				}
 			}()
 		}
 		if d.onlyRules() { // they wait for nothing, and nothing can overtake them
 			d.runAll(ctx)
 		} else {
-			unlock, err := r.calls.lock(ctx, in, nested || d.view.from.below())
+			unlock, err := r.calls.lock(ctx, in, nested || d.view.From.Below())
 			if err != nil {
 				return nil, err
 			}
@@ -119,31 +120,31 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 
 // take gives each concerned hook its slot, and those without a run their
 // result.
-func (d *dispatch) take(picked []pick) {
+func (d *dispatch) take(picked []selection.Pick) {
 	d.slots = make([]slot, 0, len(picked))
 	for _, p := range picked {
-		if p.concerned {
-			d.slots = append(d.slots, slot{pick: p, result: p.skipped(d.in.Event())})
+		if p.Concerned {
+			d.slots = append(d.slots, slot{Pick: p, result: skipped(&p, d.in.Event())})
 		}
 	}
 }
 
 // skipped is the result of a hook that does not run, and the zero Result of one
 // that does.
-func (p *pick) skipped(event hook.Event) hook.Result {
-	if p.run {
+func skipped(p *selection.Pick, event hook.Event) hook.Result {
+	if p.Run {
 		return hook.Result{}
 	}
-	h := p.hook
+	h := p.Hook
 	if h.Event == "" { // it could be about any event, and its failure is about this one
 		own := *h
 		own.Event, h = event, &own
 	}
-	reason := p.detail
-	if p.failure == "" { // else that says why in a word
-		reason = p.why + ": " + p.detail
+	reason := p.Detail
+	if p.Failure == "" { // else that says why in a word
+		reason = p.Why + ": " + p.Detail
 	}
-	return hook.Result{Hook: h, Status: hook.StatusSkipped, Failure: p.failure, Reason: reason, Hint: p.hint}
+	return hook.Result{Hook: h, Status: hook.StatusSkipped, Failure: p.Failure, Reason: reason, Hint: p.Hint}
 }
 
 // decide makes the outcome of the results.
@@ -182,16 +183,8 @@ func (r *Registry) dispatchContext(ctx context.Context, in hook.Input, slots []s
 	}
 	budget := hook.SessionEndBudget
 	for i := range slots {
-		budget = max(budget, min(slots[i].hook.Timeout, hook.SessionEndBudgetMax))
+		budget = max(budget, min(slots[i].Hook.Timeout, hook.SessionEndBudgetMax))
 	}
 	ctx, cancelBudget := context.WithTimeoutCause(ctx, budget, hook.ErrTimeout)
 	return ctx, func() { cancelBudget(); end() }
-}
-
-// fillBase adds what the host left out and the registry knows.
-func (r *Registry) fillBase(base hook.Base) hook.Base {
-	if base.Cwd == "" {
-		base.Cwd = r.opts.Workspace
-	}
-	return base
 }

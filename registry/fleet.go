@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 	"github.com/tenterhook/tenterhook/internal/load"
@@ -31,7 +30,7 @@ const (
 func (r *Registry) Policies() []load.Policy {
 	_ = r.keepFleet(r.done)
 	var list []load.Policy
-	for _, c := range r.snap.Load().Configs {
+	for _, c := range r.hooks.Snap.Load().Configs {
 		if c.Fleet != nil {
 			list = append(list, *c.Fleet)
 		}
@@ -39,27 +38,10 @@ func (r *Registry) Policies() []load.Policy {
 	return list
 }
 
-// versionsOf are the versions of the fleet's documents among configs.
-func versionsOf(configs []*load.ConfigFile) (v hook.Versions) {
-	for _, c := range configs {
-		if c.Fleet == nil || c.Fleet.Channel == "" || c.Fleet.State == PolicyUnknown {
-			continue
-		}
-		if v == nil {
-			v = make(hook.Versions)
-		}
-		v[c.Fleet.Channel] = c.Fleet.Version
-		if c.Fleet.State == PolicyBroken {
-			v[c.Fleet.Channel] = 0
-		}
-	}
-	return v
-}
-
 // Fleet returns the settings in force that say whose policies count, and the store
 // of those; nil if none do, or if they cannot be relied on.
 func (r *Registry) Fleet() (*fleetpolicy.Store, dialect.FleetSettings) {
-	for _, m := range r.snap.Load().Fleet {
+	for _, m := range r.hooks.Snap.Load().Fleet {
 		if m.Store != nil {
 			return m.Store, m.Settings
 		}

@@ -14,14 +14,12 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/contain"
-	"github.com/tenterhook/tenterhook/internal/dialect"
 )
 
 // Limits of functions that the host gave.
 const (
-	callbackLimit = 5 * time.Second  // OnAsync, ToolSchema, Recorder, a Logger's handler
-	askLimit      = 15 * time.Second // a handler that is configured, or asked about a hook
-	describeLimit = time.Minute      // a function that reads the plugins of a package
+	callbackLimit = 5 * time.Second // OnAsync, ToolSchema, Recorder, a Logger's handler
+	describeLimit = time.Minute     // a function that reads the plugins of a package
 	closeGrace    = 2 * handlerGrace
 )
 
@@ -33,8 +31,6 @@ const maxHostFailures = 64
 // host calls the functions of Options, and remembers which of them failed.
 type host struct {
 	onAsync, toolSchema, logger, recorder contain.Guard
-
-	checks sync.Map // hook.Kind → the *contain.Guard of its handler's Check
 
 	mu     sync.Mutex // guards failed
 	failed []hook.Diagnostic
@@ -130,55 +126,6 @@ func logResult(ctx context.Context, to *slog.Logger, event hook.Event, res *hook
 		slog.Duration("elapsed", res.Elapsed))
 }
 
-// configure hands the settings to a handler or the recorder.
-func (r *Registry) configure(whose string, c Configurer, s dialect.Settings) []hook.Diagnostic {
-	var notes []hook.Diagnostic
-	if d := loading(new(contain.Guard), askLimit, whose, "Configure", func() { notes = c.Configure(s) }); d != nil {
-		return []hook.Diagnostic{*d}
-	}
-	return notes
-}
-
-// handlerOf names the handler of a kind in messages.
-func handlerOf(k hook.Kind) string { return fmt.Sprintf("the handler of %s hooks", k) }
-
-// loading calls a method of a handler or the recorder while no event is decided.
-func loading(g *contain.Guard, limit time.Duration, whose, method string, fn func()) *hook.Diagnostic {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	err := contain.ErrHung
-	if !g.Hangs() {
-		err = g.Call(ctx, 0, fn)
-	}
-	if err != nil {
-		return &hook.Diagnostic{Severity: hook.SeverityError, Code: "handler_failed",
-			Message: fmt.Sprintf("%s: its %s %v", whose, method, err), Hint: "fix what the host gave"}
-	}
-	return nil
-}
-
-// checked asks a handler what is wrong with a hook. A handler that hangs is not
-// asked about further hooks meanwhile: many would take long.
-func (r *Registry) checked(e *entry, c hook.Checker, from *Caller) []hook.Diagnostic {
-	call := r.idleCall(e, from)
-	var notes []hook.Diagnostic
-	guard, _ := r.host.checks.LoadOrStore(e.hook.Kind, new(contain.Guard))
-	if d := loading(guard.(*contain.Guard), askLimit, handlerOf(e.hook.Kind), "Check", func() { notes = c.Check(call) }); d != nil {
-		d.Hook, d.Path, d.Line = e.hook.ID, e.hook.Source.Path, e.hook.Source.Line
-		return []hook.Diagnostic{*d}
-	}
-	return notes
-}
-
-// idleCall is a call of a hook without an event.
-func (r *Registry) idleCall(e *entry, from *Caller) *hook.Call {
-	call := &hook.Call{Hook: e.hook, ProjectDir: r.opts.Workspace, Dir: r.opts.Workspace, Env: from.env()}
-	if e.project != "" {
-		call.ProjectDir, call.Dir = e.project, e.project
-	}
-	return call
-}
-
 // closeHandlers ends the handlers that hold anything, side by side and each
 // once, and waits no longer than Options.DrainTimeout.
 func (r *Registry) closeHandlers() error {
@@ -186,7 +133,7 @@ func (r *Registry) closeHandlers() error {
 	defer cancel()
 	var closers []io.Closer
 	for _, kind := range hook.Kinds() {
-		c, ok := r.handlers[kind].(io.Closer)
+		c, ok := r.hooks.Handlers[kind].(io.Closer)
 		if ok && !(reflect.TypeOf(c).Comparable() && slices.Contains(closers, c)) {
 			closers = append(closers, c)
 		}

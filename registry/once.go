@@ -7,11 +7,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
-
-// maxSessions bounds the sessions that anything is remembered of. The session
-// that was not used for longest is forgotten first.
-const maxSessions = 4096
 
 // onceRuns remembers which hooks that run once have run, or are running.
 type onceRuns struct {
@@ -25,8 +22,8 @@ type onceKey struct {
 	session              string
 }
 
-func (e *entry) onceKey(session string) onceKey {
-	return onceKey{e.hook.ID, e.hook.Source.Path, e.spentAs, session}
+func onceKeyOf(e *selection.Entry, session string) onceKey {
+	return onceKey{e.Hook.ID, e.Hook.Source.Path, e.SpentAs, session}
 }
 
 // onceRun is a run that has succeeded, or that is under way.
@@ -43,7 +40,7 @@ type claim struct {
 }
 
 func newOnceRuns() *onceRuns {
-	sessions, _ := simplelru.NewLRU[string, map[onceKey]*onceRun](maxSessions, nil) // fails on a size below 1
+	sessions, _ := simplelru.NewLRU[string, map[onceKey]*onceRun](selection.MaxSessions, nil) // fails on a size below 1
 	return &onceRuns{sessions: sessions}
 }
 
@@ -149,6 +146,6 @@ func consumes(r *hook.Result) bool {
 	return r.Status == hook.StatusSuccess || r.Status == hook.StatusAsync
 }
 
-func hasRun(e *entry) hook.Result {
-	return hook.Result{Hook: e.hook, Status: hook.StatusSkipped, Reason: "once: it has run in this session"}
+func hasRun(e *selection.Entry) hook.Result {
+	return hook.Result{Hook: e.Hook, Status: hook.StatusSkipped, Reason: "once: it has run in this session"}
 }

@@ -74,17 +74,17 @@ func (r *Registry) eachReady(ctx context.Context, choose func(hook.Handler) func
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.done, cancel)()
-	entries := r.entries()
+	entries := r.hooks.Entries()
 	failed := make([]error, len(entries))
 	var all sync.WaitGroup
 	for i, e := range entries {
-		do := choose(r.handlers[e.hook.Kind])
-		if do == nil || r.status(e, nil).state != hook.StateReady {
+		do := choose(r.hooks.Handlers[e.Hook.Kind])
+		if do == nil || r.hooks.Status(e, nil).State != hook.StateReady {
 			continue
 		}
 		all.Go(func() {
 			var problem error
-			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = do(ctx, r.idleCall(e, nil)) })
+			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = do(ctx, r.hooks.IdleCall(e, nil)) })
 			failed[i] = cmp.Or(err, problem)
 		})
 	}
@@ -92,7 +92,7 @@ func (r *Registry) eachReady(ctx context.Context, choose func(hook.Handler) func
 	var list []Unreached
 	for i, err := range failed {
 		if err != nil {
-			list = append(list, Unreached{entries[i].hook, err})
+			list = append(list, Unreached{entries[i].Hook, err})
 		}
 	}
 	return list, nil

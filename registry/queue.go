@@ -13,6 +13,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/jobs"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // Results of workers are looked for so often, and so long. Later ones are in the
@@ -24,7 +25,7 @@ const (
 
 // handed is a hook that a worker of the fleet runs.
 type handed struct {
-	e     *entry
+	e     *selection.Entry
 	c     *hook.Call
 	until time.Time
 }
@@ -48,7 +49,7 @@ func (r *Registry) jobOf(h *hook.Hook, c *hook.Call) (*jobs.Waiting, error) {
 	w := &jobs.Waiting{
 		Job: jobs.Job{Queue: h.Queue, Digest: ref.Digest, File: filepath.ToSlash(file), Event: h.Event, Input: json.RawMessage(c.Payload)},
 		Local: jobs.Local{Run: c.Run, Hook: h.ID, Source: fmt.Sprintf("%s:%d", h.Source.Path, h.Source.Line), Workspace: r.opts.Workspace,
-			Tool: call.ToolName, Base: r.fillBase(c.Input.Common()), Time: now.UTC()},
+			Tool: call.ToolName, Base: r.hooks.FillBase(c.Input.Common()), Time: now.UTC()},
 	}
 	w.Job.ID = jobs.NewID(cmp.Or(c.Run, NewRun(now)), ref.Digest, w.Job.File, string(h.Event), string(c.Payload))
 	return w, w.Job.Valid()
@@ -56,15 +57,15 @@ func (r *Registry) jobOf(h *hook.Hook, c *hook.Call) (*jobs.Waiting, error) {
 
 // hand puts a hook where the fleet's agent takes it from. Nothing waits for a network,
 // and where there is no agent the job stays on disk.
-func (p *pool) hand(e *entry, c *hook.Call) hook.Result {
-	w, err := p.r.jobOf(e.hook, c)
+func (p *pool) hand(e *selection.Entry, c *hook.Call) hook.Result {
+	w, err := p.r.jobOf(e.Hook, c)
 	if err != nil {
-		return hook.Result{Hook: e.hook, Status: hook.StatusFailed, Failure: hook.FailureInvalid, Reason: "queue: " + err.Error(), Err: err,
+		return hook.Result{Hook: e.Hook, Status: hook.StatusFailed, Failure: hook.FailureInvalid, Reason: "queue: " + err.Error(), Err: err,
 			Hint: "push the hook as part of a pack and name that in the settings, or leave queue out"}
 	}
 	put := func() {
 		if err := p.r.spool().Put(w); err != nil {
-			p.deliver(e, c, hook.Result{Hook: e.hook, Status: hook.StatusFailed, Failure: hook.FailureStart, Err: err,
+			p.deliver(e, c, hook.Result{Hook: e.Hook, Status: hook.StatusFailed, Failure: hook.FailureStart, Err: err,
 				Reason: "the job cannot be kept: " + err.Error(), Hint: "tenterhook fleet jobs shows what waits"})
 			return
 		}
@@ -73,7 +74,7 @@ func (p *pool) hand(e *entry, c *hook.Call) hook.Result {
 	if !p.submit(func(context.Context) { put() }, put) {
 		return p.noPlace(e)
 	}
-	return hook.Result{Hook: e.hook, Status: hook.StatusAsync, Reason: "a worker of the queue " + e.hook.Queue + " runs it"}
+	return hook.Result{Hook: e.Hook, Status: hook.StatusAsync, Reason: "a worker of the queue " + e.Hook.Queue + " runs it"}
 }
 
 // await looks for the result of a job, with all others, as long as the registry is
@@ -105,7 +106,7 @@ func (p *pool) look() {
 		for id, h := range p.stillHanded() {
 			r, _, ok := spool.Take(id)
 			if ok {
-				p.deliver(h.e, h.c, r.Hook(h.e.hook))
+				p.deliver(h.e, h.c, r.Hook(h.e.Hook))
 			}
 			if ok || time.Now().After(h.until) {
 				p.forget(id)
@@ -157,14 +158,14 @@ func (r *Registry) RunPacked(ctx context.Context, digest, manifest string, in ho
 		return hook.Result{}, err
 	}
 	defer r.leave()
-	d := &dispatch{r: r, view: r.view(nil), in: in, base: r.fillBase(in.Common())}
-	d.take(r.pick(d.view, in, nil))
+	d := &dispatch{r: r, view: r.hooks.View(nil), in: in, base: r.hooks.FillBase(in.Common())}
+	d.take(r.hooks.Pick(d.view, in, nil))
 	for i := range d.slots {
 		s := &d.slots[i]
-		if h := s.hook; !ofPack(h, digest, manifest) {
+		if h := s.Hook; !ofPack(h, digest, manifest) {
 			continue
 		}
-		if !s.run {
+		if !s.Run {
 			return s.result, nil
 		}
 		if !d.encode() {
@@ -175,7 +176,7 @@ func (r *Registry) RunPacked(ctx context.Context, digest, manifest string, in ho
 			return *failed, nil
 		}
 		c.Dir = r.opts.Workspace // the session's directory is another machine's
-		return r.attempt(ctx, s.entry, c), nil
+		return r.attempt(ctx, s.Entry, c), nil
 	}
 	return hook.Result{}, ErrNotInForce
 }

@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // record gives the dispatch to the recorder, where there is one.
-func (d *dispatch) record(from *Caller, out *hook.Outcome, err error) {
+func (d *dispatch) record(from *selection.Caller, out *hook.Outcome, err error) {
 	d.r.keep(d.recordOf(from, out, err))
 }
 
-func (d *dispatch) recordOf(from *Caller, out *hook.Outcome, err error) hook.Record {
+func (d *dispatch) recordOf(from *selection.Caller, out *hook.Outcome, err error) hook.Record {
 	call, _ := hook.ToolCallOf(d.in)
 	if out != nil { // the caller may change it once Dispatch returns
 		own := *out
@@ -26,7 +27,7 @@ func (d *dispatch) recordOf(from *Caller, out *hook.Outcome, err error) hook.Rec
 		out = &own
 	}
 	return hook.Record{Run: d.run, Time: d.began, Elapsed: time.Since(d.began), Workspace: d.r.opts.Workspace, Event: d.in.Event(),
-		Base: d.base, Tool: call.ToolName, Env: from.env(), Payload: d.asked, Policy: d.view.snap.versions, Outcome: out, Err: err}
+		Base: d.base, Tool: call.ToolName, Env: from.Environ(), Payload: d.asked, Policy: d.view.Snap.Versions, Outcome: out, Err: err}
 }
 
 // auditLimit is how long a decision waits for its record.
@@ -35,7 +36,7 @@ const auditLimit = 2 * time.Second
 // decideAudited decides, and where the settings want every decision to be written
 // down, decides anew if that fails: then what can be blocked is.
 func (d *dispatch) decideAudited(ctx context.Context) func(limit, blocked int) *hook.Outcome {
-	if !d.view.snap.policy.Audited || len(d.slots) == 0 || hook.Info(d.in.Event()).Block != hook.BlockAction {
+	if !d.view.Snap.Policy.Audited || len(d.slots) == 0 || hook.Info(d.in.Event()).Block != hook.BlockAction {
 		return d.decide
 	}
 	return func(limit, blocked int) *hook.Outcome {
@@ -61,7 +62,7 @@ func (d *dispatch) recordNow(ctx context.Context, out *hook.Outcome) error {
 	ctx, cancel := context.WithTimeout(ctx, auditLimit)
 	defer cancel()
 	failed := errors.New("Options.Recorder panicked") // unless it returns
-	record := d.recordOf(callerOf(ctx), out, nil)
+	record := d.recordOf(selection.CallerOf(ctx), out, nil)
 	if err := d.r.host.call(d.r.done, &d.r.host.recorder, "Options.Recorder", callbackLimit, func() { failed = to.RecordNow(ctx, record) }); err != nil {
 		return err // failed may still be written
 	}
@@ -75,7 +76,7 @@ func (r *Registry) recordBackground(c *hook.Call, result *hook.Result) {
 	}
 	call, _ := hook.ToolCallOf(c.Input)
 	r.keep(hook.Record{Run: c.Run, Time: time.Now().Add(-result.Elapsed), Elapsed: result.Elapsed, Workspace: r.opts.Workspace,
-		Event: c.Input.Event(), Base: r.fillBase(c.Input.Common()), Tool: call.ToolName, Env: c.Env, Background: result})
+		Event: c.Input.Event(), Base: r.hooks.FillBase(c.Input.Common()), Tool: call.ToolName, Env: c.Env, Background: result})
 }
 
 // NewRun names a dispatch, or what else a [hook.Recorder] gets: names sort by time, to the second, and two of the same

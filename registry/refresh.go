@@ -25,7 +25,7 @@ type freshness struct {
 func (r *Registry) Refresh(ctx context.Context) (*Reloaded, error) {
 	r.reloading.Lock()
 	defer r.reloading.Unlock()
-	if r.unchanged() && !(r.pinning() && r.guards(r.snap.Load().generation).moved(r)) {
+	if r.unchanged() && !(r.hooks.Pinning() && r.hooks.Guards(r.hooks.Snap.Load().Generation).Moved(r.hooks)) {
 		return &Reloaded{}, nil
 	}
 	again := r.memory != nil // a process of one call needs no watch
@@ -74,4 +74,4 @@ func (r *Registry) unwatch() {
 }
 
 // places are what is watched, nil = files may lie anywhere.
-func (r *Registry) places() []string { return r.loader.Bounds(r.snap.Load().generation.Loaded) }
+func (r *Registry) places() []string { return r.loader.Bounds(r.hooks.Snap.Load().Generation.Loaded) }

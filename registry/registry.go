@@ -12,51 +12,38 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/breaker"
-	"github.com/tenterhook/tenterhook/eligibility"
 	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/load"
-	"github.com/tenterhook/tenterhook/internal/pause"
+	"github.com/tenterhook/tenterhook/internal/selection"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
 // Registry holds the hooks of a host and asks them. All its methods may be
 // called at once from many goroutines. Close it when the host ends.
 type Registry struct {
-	opts        Options
-	handlers    map[hook.Kind]hook.Handler
-	commands    *command.Handler // the registry's own
-	host        host
-	eligibility *eligibility.Checker
-	breakers    breaker.Set
-	schemas     schemaCache
-	stops       *stopGuard
-	once        *onceRuns
-	calls       callLocks
-	async       *pool
-	parallel    chan struct{} // a place for each hook that runs
-	env         []string      // that hooks inherit
-	home        string        // what ~ means in an `if` rule; "" = unknown
+	opts     Options
+	commands *command.Handler // the registry's own
+	host     host
+	schemas  schemaCache
+	stops    *stopGuard
+	once     *onceRuns
+	calls    callLocks
+	async    *pool
+	parallel chan struct{} // a place for each hook that runs
+	hooks    *selection.Hooks
 
-	snap     atomic.Pointer[snapshot]
-	sessions atomic.Pointer[sessionHooks]
-	fleet    atomic.Pointer[fleetWatch] // nil = the settings name no fleet
+	fleet atomic.Pointer[fleetWatch] // nil = the settings name no fleet
 
 	done context.Context // ends with the registry
 	end  context.CancelFunc
 
-	mu       sync.Mutex // guards all below, and who replaces snap or sessions
+	mu       sync.Mutex // guards all below
 	closed   bool
 	inFlight sync.WaitGroup // dispatches; added to under mu
-	inProc   []*entry
-	pins     pins
 
-	pauses     *pause.List    // hooks that an operator switched off
-	stores     []*trust.Store // the first is the one to approve in
-	storeNotes []hook.Diagnostic
-	snapshots  *trust.Snapshots
-	loader     *load.Reader
-	off        string // what switches all hooks off from outside of files; "" = nothing
+	stores []*trust.Store // the first is the one to approve in
+	loader *load.Reader
 
 	reloading sync.Mutex   // orders reloads
 	memory    *load.Memory // of the last reload; guarded by reloading
@@ -75,6 +62,15 @@ func (r *Registry) enter() error {
 	}
 	r.inFlight.Add(1)
 	return nil
+}
+
+// whileOpen does something unless the registry is closed.
+func (r *Registry) whileOpen(do func() error) error {
+	if err := r.enter(); err != nil {
+		return err
+	}
+	defer r.leave()
+	return do()
 }
 
 func (r *Registry) leave() { r.inFlight.Done() }
@@ -111,13 +107,10 @@ func (r *Registry) awaitDispatches() error {
 	return nil
 }
 
-// swap publishes what was loaded beside the hooks that mu guards.
-func (r *Registry) swap(g *generation) { r.snap.Store(newSnapshot(g, r.inProc)) }
-
 // Diagnostics tells what loading found worth telling, in order, and which
 // functions of the host failed since.
 func (r *Registry) Diagnostics() []hook.Diagnostic {
-	return slices.Concat(r.snap.Load().diagnostics, r.host.failures())
+	return slices.Concat(r.hooks.Snap.Load().Diagnostics, r.host.failures())
 }
 
 // Listed is a hook as `tenterhook list` shows it.
@@ -134,26 +127,17 @@ type Listed struct {
 // List returns every hook in configuration order, with its state as of now.
 func (r *Registry) List() []Listed {
 	_ = r.keepFleet(r.done) // it fails for a registry that is closed
-	entries := r.entries()
+	entries := r.hooks.Entries()
 	list := make([]Listed, len(entries))
 	for i, e := range entries {
-		s, _ := r.outlook(e, nil)
-		l := Listed{Hook: e.hook, State: s.state, Why: s.why, Hint: s.hint, Breaker: e.breaker.Snapshot(), Timeout: e.timeout, Unbound: s.approval.Unbound()}
+		s, _ := r.hooks.Outlook(e, nil)
+		l := Listed{Hook: e.Hook, State: s.State, Why: s.Why, Hint: s.Hint, Breaker: e.Breaker.Snapshot(), Timeout: e.Timeout, Unbound: s.Approval.Unbound()}
 		if b := l.Breaker; l.State == hook.StateReady && b.State == breaker.Open {
 			l.Why = fmt.Sprintf("its breaker is open: it failed %d times in a row, and is skipped for %s", b.Failures, b.RetryAfter.Round(time.Second))
 		}
 		list[i] = l
 	}
 	return list
-}
-
-// entries are all hooks in configuration order, those of every session included.
-func (r *Registry) entries() []*entry {
-	entries := r.snap.Load().entries
-	if sessions := r.sessions.Load(); sessions != nil {
-		entries = sessions.join(slices.Clone(entries), nil)
-	}
-	return entries
 }
 
 // lookupEnv reads the environment that hooks inherit.
@@ -183,7 +167,9 @@ func (o *Options) homeDir() string {
 }
 
 // spent reports whether a hook that runs once has run in the session.
-func (r *Registry) spent(e *entry, session string) bool { return r.once.spent(e.onceKey(session)) }
+func (r *Registry) spent(e *selection.Entry, session string) bool {
+	return r.once.spent(onceKeyOf(e, session))
+}
 
 // forget drops what is kept of a session.
 func (r *Registry) forget(session string) {
@@ -210,4 +196,4 @@ func (o *Options) switchedOff(compat []string) string {
 
 // Packs returns the references of the packs that are in force, as what names them has
 // them. Those of text that is no reference are among them.
-func (r *Registry) Packs() []string { return load.PackRefs(r.snap.Load().generation.Configs) }
+func (r *Registry) Packs() []string { return load.PackRefs(r.hooks.Snap.Load().Generation.Configs) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/load"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // Reloaded says what a reload changed, by the IDs of hooks.
@@ -58,7 +59,7 @@ func (r *Registry) Reload(ctx context.Context) (*Reloaded, error) {
 
 // reload is Reload. The caller holds reloading.
 func (r *Registry) reload(ctx context.Context) (*Reloaded, error) {
-	before := r.snap.Load().generation
+	before := r.hooks.Snap.Load().Generation
 	last := r.memory
 	if last == nil { // what Open read, without stamps: it is compared byte by byte
 		last = load.Remember(before.Loaded, time.Time{}, false, nil)
@@ -75,13 +76,13 @@ func (r *Registry) reload(ctx context.Context) (*Reloaded, error) {
 	}
 	defer r.leave()
 	if changed.Any() || !slices.Equal(before.Notes, l.Notes) {
-		r.forgetBreakers(changed.replaced)
-		g := r.arrange(l)
+		r.hooks.ForgetBreakers(changed.replaced)
+		g := r.hooks.Arrange(l)
 		changed.Pinned = r.publish(g)
-		r.async.resize(r.opts.maxAsync(&g.policy))
-	} else if r.pinning() && r.guards(before).moved(r) {
+		r.async.resize(r.opts.maxAsync(&g.Policy))
+	} else if r.hooks.Pinning() && r.hooks.Guards(before).Moved(r.hooks) {
 		g := *before
-		g.guards = new(guardSet)
+		g.Guards = new(selection.GuardSet)
 		changed.Pinned = r.publish(&g)
 	}
 	r.watchFleet(l)
@@ -91,7 +92,7 @@ func (r *Registry) reload(ctx context.Context) (*Reloaded, error) {
 }
 
 // compare finds what a load changed.
-func (c *Reloaded) compare(before *generation, l *load.Loaded) {
+func (c *Reloaded) compare(before *selection.Generation, l *load.Loaded) {
 	c.Settings = !slices.Equal(before.Configs, l.Configs)
 	for _, file := range l.Configs {
 		if file.Stale && !slices.Contains(before.Configs, file) {
@@ -133,55 +134,17 @@ func (c *Reloaded) compare(before *generation, l *load.Loaded) {
 	}
 }
 
-// publish swaps what was loaded in, with the hooks that were registered, which
-// its settings are about too. It returns the IDs of guards that sessions keep.
-func (r *Registry) publish(g *generation) []string {
-	if r.pinning() {
-		r.guards(g) // reads files, so before the lock
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kept := r.repin(g)
-	r.inProc = r.resettled(&g.policy, r.inProc)
-	if now := r.sessions.Load(); now != nil {
-		next := now.clone()
-		for session, hooks := range next.hooks {
-			next.hooks[session] = r.resettled(&g.policy, hooks)
-		}
-		r.sessions.Store(next)
-	}
-	r.swap(g)
+// publish swaps in what was loaded, and forgets of hooks that are gone that they
+// have run. It returns the IDs of guards that sessions keep.
+func (r *Registry) publish(g *selection.Generation) []string {
+	kept := r.hooks.Publish(g)
 	loaded := make(map[onceKey]bool)
-	for _, e := range r.snap.Load().entries {
-		loaded[e.onceKey("")] = e.hook.Once
+	for _, e := range r.hooks.Snap.Load().Entries {
+		loaded[onceKeyOf(e, "")] = e.Hook.Once
 	}
 	r.once.keep(func(k onceKey) bool {
 		k.session = ""
 		return loaded[k] || k.path == "" // hooks of sessions leave with them
 	})
 	return kept
-}
-
-// resettled prepares again the registered hooks whose defaults are others now.
-func (r *Registry) resettled(p *load.Settings, entries []*entry) []*entry {
-	entries = slices.Clone(entries)
-	for i, e := range entries {
-		if e.kept {
-			continue // as it was
-		}
-		if h := p.Settled(e.declared); h.OnFailure != e.hook.OnFailure || h.Breaker != e.hook.Breaker || h.Scope == hook.ScopeManaged {
-			entries[i] = r.prepare(p, e.declared)
-		}
-	}
-	return entries
-}
-
-// forgetBreakers drops the breakers of hooks that are gone, or are others by
-// now: what another did is not held against them.
-func (r *Registry) forgetBreakers(gone []*load.Definition) {
-	names := make(map[string]bool)
-	for _, d := range gone {
-		names[breakerName(d.Hooks[0])] = true
-	}
-	r.breakers.Retain(func(name string) bool { return !names[name] })
 }

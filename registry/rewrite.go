@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // Every hook that an input concerns judges it as it is in the end. After a
@@ -45,7 +46,7 @@ func (d *dispatch) refuseSecond(s *slot) bool {
 	}
 	if !sameJSON(s.result.Output.UpdatedInput, d.toolInput()) {
 		s.unused = true
-		d.note(hook.SeverityWarning, "second_rewrite", s.hook,
+		d.note(hook.SeverityWarning, "second_rewrite", s.Hook,
 			"it rewrote the input again after another hook's rewrite; the second rewrite is refused",
 			"declare rewrites = true, so that rewrites run one after the other")
 	}
@@ -59,7 +60,7 @@ func (d *dispatch) adoptInput(s *slot) bool {
 	before := d.wire
 	s.unused = false
 	d.in, _ = hook.WithToolInput(d.in, s.result.Output.UpdatedInput)
-	d.author = s.declaredEntry()
+	d.author = s.DeclaredEntry()
 	if !d.encode() {
 		return true
 	}
@@ -74,39 +75,39 @@ func (d *dispatch) adoptInput(s *slot) bool {
 // selectAgain selects hooks on the input as it is now. Hooks that only an
 // earlier version concerned keep their places: they can refuse, not approve.
 func (d *dispatch) selectAgain() {
-	at := make(map[*entry]int, len(d.slots))
+	at := make(map[*selection.Entry]int, len(d.slots))
 	for i := range d.slots {
-		at[d.slots[i].declaredEntry()] = i
+		at[d.slots[i].DeclaredEntry()] = i
 	}
-	asked := func(e *entry) bool {
+	asked := func(e *selection.Entry) bool {
 		i, ok := at[e]
 		return ok && d.slots[i].judged != nil
 	}
-	picked := d.r.pick(d.view, d.in, asked)
+	picked := d.r.hooks.Pick(d.view, d.in, asked)
 	for i := range d.slots {
-		d.slots[i].concerned = false
+		d.slots[i].Concerned = false
 	}
 	for _, p := range picked {
-		if !p.concerned {
+		if !p.Concerned {
 			continue
 		}
-		i, ok := at[p.declaredEntry()]
+		i, ok := at[p.DeclaredEntry()]
 		if !ok {
-			d.slots = append(d.slots, slot{pick: p, result: p.skipped(d.in.Event())})
+			d.slots = append(d.slots, slot{Pick: p, result: skipped(&p, d.in.Event())})
 			continue
 		}
 		s := &d.slots[i]
-		s.pick = p
+		s.Pick = p
 		switch {
-		case p.run && s.judged == nil:
+		case p.Run && s.judged == nil:
 			s.result = hook.Result{}
-		case !p.run && s.judged == nil:
-			s.result = p.skipped(d.in.Event())
-		case !p.run && p.declaredEntry() != d.author:
-			s.answer(p.skipped(d.in.Event()))
+		case !p.Run && s.judged == nil:
+			s.result = skipped(&p, d.in.Event())
+		case !p.Run && p.DeclaredEntry() != d.author:
+			s.answer(skipped(&p, d.in.Event()))
 		}
 	}
-	slices.SortStableFunc(d.slots, func(a, b slot) int { return compareEntries(a.entry, b.entry) })
+	slices.SortStableFunc(d.slots, func(a, b slot) int { return selection.CompareEntries(a.Entry, b.Entry) })
 }
 
 // adoptOutputs makes the replaced output of a tool what later hooks see. Of
@@ -124,7 +125,7 @@ func (d *dispatch) adoptOutputs(ctx context.Context, who []int) bool {
 		raw := s.result.Rewrite(d.in.Event())
 		if raw == nil {
 			if i > 0 && s.result.Status != hook.StatusSuccess && s.result.Status != hook.StatusBlocked {
-				d.withheld = fmt.Errorf("hook %s replaces the output, and gave no answer about what other hooks made of it", s.hook.ID)
+				d.withheld = fmt.Errorf("hook %s replaces the output, and gave no answer about what other hooks made of it", s.Hook.ID)
 			}
 			continue
 		}
@@ -132,7 +133,7 @@ func (d *dispatch) adoptOutputs(ctx context.Context, who []int) bool {
 			s.result.Status, s.result.Failure, s.result.Output = hook.StatusFailed, hook.FailureOutput, nil
 			s.result.Reason = "the output that it replaces the tool's with is not JSON"
 			if i > 0 {
-				d.withheld = fmt.Errorf("hook %s replaces the output with what is not JSON", s.hook.ID)
+				d.withheld = fmt.Errorf("hook %s replaces the output with what is not JSON", s.Hook.ID)
 			}
 			continue
 		}
@@ -146,10 +147,10 @@ func (d *dispatch) adoptOutputs(ctx context.Context, who []int) bool {
 // judged another, or this one does not concern it. A rewriter's answer is about
 // what it made of the input, and approves nothing else.
 func (d *dispatch) stale(s *slot) bool {
-	if s.judged == nil || s.declaredEntry() == d.author {
+	if s.judged == nil || s.DeclaredEntry() == d.author {
 		return false
 	}
-	return s.unused || !s.concerned || !bytes.Equal(s.judged, d.wire)
+	return s.unused || !s.Concerned || !bytes.Equal(s.judged, d.wire)
 }
 
 // refused reports whether the call is denied already, or the agent stopped. After

@@ -7,10 +7,8 @@ import (
 	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
-
-// background reports whether nothing waits for the hook.
-func background(h *hook.Hook) bool { return h.Async || h.AsyncRewake }
 
 // maxRounds bounds how often hooks are asked about what other hooks made of the
 // input. A call whose input does not settle within it is denied.
@@ -51,11 +49,11 @@ func (d *dispatch) runAll(ctx context.Context) {
 // output that was replaced is not judged again: its tool has run.
 func (d *dispatch) due(s *slot) bool {
 	switch {
-	case !s.run:
+	case !s.Run:
 		return false
 	case s.judged == nil:
 		return true
-	case !s.concerned || hook.Info(d.in.Event()).Fields.Has(hook.FieldToolOutput):
+	case !s.Concerned || hook.Info(d.in.Event()).Fields.Has(hook.FieldToolOutput):
 		return false
 	}
 	return !bytes.Equal(s.judged, d.wire)
@@ -77,10 +75,10 @@ func (d *dispatch) runInSequence(ctx context.Context) {
 	before := d.turn
 	for i := 0; i < len(d.slots); i++ {
 		s := &d.slots[i]
-		if !d.r.opts.Serial && !s.hook.Rewrites || s.result.Turn > before || !d.due(s) {
+		if !d.r.opts.Serial && !s.Hook.Rewrites || s.result.Turn > before || !d.due(s) {
 			continue
 		}
-		if background(s.hook) {
+		if selection.Background(s.Hook) {
 			d.start(s)
 			continue
 		}
@@ -105,7 +103,7 @@ func (d *dispatch) together() []*slot {
 	for i := range d.slots {
 		switch s := &d.slots[i]; {
 		case !d.due(s):
-		case background(s.hook):
+		case selection.Background(s.Hook):
 			d.start(s)
 		default:
 			due = append(due, s)
@@ -121,7 +119,7 @@ func (d *dispatch) together() []*slot {
 func (d *dispatch) start(s *slot) {
 	s.judged = d.wire
 	if c, failed := d.call(s); failed == nil {
-		s.result = d.r.async.start(s.entry, c)
+		s.result = d.r.async.start(s.Entry, c)
 	} else {
 		s.result = *failed
 	}
@@ -147,8 +145,8 @@ func (d *dispatch) encode() bool {
 func (d *dispatch) giveUp(err error) {
 	d.unjudged = err
 	for i := range d.slots {
-		if s := &d.slots[i]; s.run && s.result.Status == "" {
-			s.result = hook.Result{Hook: s.hook, Status: hook.StatusFailed, Failure: hook.FailureStart,
+		if s := &d.slots[i]; s.Run && s.result.Status == "" {
+			s.result = hook.Result{Hook: s.Hook, Status: hook.StatusFailed, Failure: hook.FailureStart,
 				Reason: "the event cannot be judged: " + err.Error(), Err: err}
 		}
 	}
@@ -159,7 +157,7 @@ func (d *dispatch) giveUp(err error) {
 func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
 	var others []*slot
 	for _, s := range slots {
-		if s.ruling != nil {
+		if s.Ruling != nil {
 			d.runOne(ctx, s)
 		} else {
 			others = append(others, s)
@@ -179,9 +177,9 @@ func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
 // runOne runs one hook on the input as it is now.
 func (d *dispatch) runOne(ctx context.Context, s *slot) {
 	s.judged, s.unused = d.wire, false
-	d.tell(Progress{Hook: s.hook, Phase: PhaseStarted})
+	d.tell(Progress{Hook: s.Hook, Phase: PhaseStarted})
 	result := d.ask(ctx, s)
 	result.Turn = d.turn
 	s.answer(result)
-	d.tell(Progress{Hook: s.hook, Phase: PhaseFinished, Result: &s.result})
+	d.tell(Progress{Hook: s.Hook, Phase: PhaseFinished, Result: &s.result})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/contain"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // handlerGrace is how much longer than its time a handler may take to return;
@@ -18,17 +19,17 @@ const handlerGrace = 1500 * time.Millisecond
 
 // attempt runs one hook behind its breaker and within its time, whether or not it
 // runs once.
-func (r *Registry) attempt(ctx context.Context, e *entry, c *hook.Call) hook.Result {
-	permit, ok := e.breaker.Allow()
+func (r *Registry) attempt(ctx context.Context, e *selection.Entry, c *hook.Call) hook.Result {
+	permit, ok := e.Breaker.Allow()
 	if !ok {
-		s := e.breaker.Snapshot()
-		return hook.Result{Hook: e.hook, Status: hook.StatusFailed, Failure: hook.FailureBreakerOpen,
+		s := e.Breaker.Snapshot()
+		return hook.Result{Hook: e.Hook, Status: hook.StatusFailed, Failure: hook.FailureBreakerOpen,
 			Reason: fmt.Sprintf("it failed %d times in a row and is left alone", s.Failures),
-			Hint:   fmt.Sprintf("it is tried again in %s; sooner with: tenterhook breaker reset %s", s.RetryAfter.Round(time.Second), e.hook.ID)}
+			Hint:   fmt.Sprintf("it is tried again in %s; sooner with: tenterhook breaker reset %s", s.RetryAfter.Round(time.Second), e.Hook.ID)}
 	}
 	defer permit.Release()
 	start := time.Now()
-	timed, cancel := context.WithDeadlineCause(ctx, start.Add(e.timeout), hook.ErrTimeout)
+	timed, cancel := context.WithDeadlineCause(ctx, start.Add(e.Timeout), hook.ErrTimeout)
 	defer cancel()
 	a := r.ask(timed, e, c)
 	result := classify(ctx, timed, e, start, a)
@@ -48,7 +49,7 @@ func (r *Registry) attempt(ctx context.Context, e *entry, c *hook.Call) hook.Res
 		}
 		permit.Done(breaker.Failure)
 		if result.Failure == hook.FailureStart {
-			e.check.Invalidate()
+			e.Check.Invalidate()
 		}
 	}
 	return result
@@ -114,25 +115,25 @@ func (s *said) Unwrap() error { return s.err }
 
 // ask calls the hook's handler. The registry's own command handler needs no
 // goroutine: it neither panics nor hangs.
-func (r *Registry) ask(ctx context.Context, e *entry, c *hook.Call) answer {
-	if own, ok := e.handler.(*command.Handler); ok && own == r.commands {
+func (r *Registry) ask(ctx context.Context, e *selection.Entry, c *hook.Call) answer {
+	if own, ok := e.Handler.(*command.Handler); ok && own == r.commands {
 		out, err := own.Handle(ctx, c)
 		return answer{c, out, endingOf(err)}
 	}
 	private := *c
-	if _, ok := e.handler.(*command.Handler); !ok { // that one verifies what it starts
+	if _, ok := e.Handler.(*command.Handler); !ok { // that one verifies what it starts
 		if err := verified(c); err != nil {
 			return answer{c, nil, endingOf(err)}
 		}
 	}
-	return e.contain(ctx, &private, func() (*hook.Output, error) { return e.handler.Handle(ctx, &private) })
+	return call(ctx, e, &private, func() (*hook.Output, error) { return e.Handler.Handle(ctx, &private) })
 }
 
-// contain calls foreign code of a hook, and returns soon after ctx ended
+// call calls foreign code of a hook, and returns soon after ctx ended
 // whatever the code does. c is what the code fills.
-func (e *entry) contain(ctx context.Context, c *hook.Call, fn func() (*hook.Output, error)) answer {
+func call(ctx context.Context, e *selection.Entry, c *hook.Call, fn func() (*hook.Output, error)) answer {
 	var a answer
-	err := e.foreign.Call(ctx, handlerGrace, func() {
+	err := e.Foreign.Call(ctx, handlerGrace, func() {
 		out, err := fn()
 		a = answer{c, out, endingOf(err)}
 	})
@@ -155,8 +156,8 @@ func (e *entry) contain(ctx context.Context, c *hook.Call, fn func() (*hook.Outp
 }
 
 // classify makes a result of how a handler returned.
-func classify(caller, timed context.Context, e *entry, start time.Time, a answer) hook.Result {
-	result := hook.Result{Hook: e.hook, Status: hook.StatusSuccess, Output: a.out, Err: a.end.err}
+func classify(caller, timed context.Context, e *selection.Entry, start time.Time, a answer) hook.Result {
+	result := hook.Result{Hook: e.Hook, Status: hook.StatusSuccess, Output: a.out, Err: a.end.err}
 	switch end := &a.end; {
 	case end.err == nil:
 		if a.out != nil && a.out.Verdict == hook.Deny {

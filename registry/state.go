@@ -21,7 +21,7 @@ type State struct {
 
 // State returns what is remembered now.
 func (r *Registry) State() State {
-	s := State{Once: make(map[string]bool), Stops: make(map[string]int), Breakers: r.breakers.Memories()}
+	s := State{Once: make(map[string]bool), Stops: make(map[string]int), Breakers: r.hooks.Breakers.Memories()}
 	r.once.mu.Lock()
 	for _, runs := range r.once.sessions.Values() {
 		for key, run := range runs {
@@ -44,7 +44,7 @@ func (r *Registry) State() State {
 // Restore replaces what is remembered. Call it between dispatches.
 func (r *Registry) Restore(s State) {
 	for name, m := range s.Breakers {
-		r.breakers.Remember(name, m)
+		r.hooks.Breakers.Remember(name, m)
 	}
 	r.once.mu.Lock()
 	r.once.sessions.Purge()
@@ -81,7 +81,7 @@ func BreakerHook(key string) (id, path string) {
 // hook, and returns the IDs of the hooks.
 func (r *Registry) ResetBreakers(id string) []string {
 	var ids []string
-	for _, name := range r.breakers.Reset(func(name string) bool { own, _ := BreakerHook(name); return id == "" || own == id }) {
+	for _, name := range r.hooks.Breakers.Reset(func(name string) bool { own, _ := BreakerHook(name); return id == "" || own == id }) {
 		own, _ := BreakerHook(name)
 		ids = append(ids, own)
 	}

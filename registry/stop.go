@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // stopGuard counts how often in a row hooks kept an agent working when it
@@ -20,7 +21,7 @@ type stopGuard struct {
 }
 
 func newStopGuard(limit int) *stopGuard {
-	counts, _ := simplelru.NewLRU[stopKey, int](maxSessions, nil) // fails on a size below 1
+	counts, _ := simplelru.NewLRU[stopKey, int](selection.MaxSessions, nil) // fails on a size below 1
 	return &stopGuard{limit: limit, counts: counts}
 }
 

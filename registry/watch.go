@@ -14,6 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
 // settleTime is for how long nothing must have changed before a reload: editors
@@ -44,7 +45,7 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 	g := &gaze{watcher: w}
 	states := r.states()
 	for ctx.Err() == nil {
-		if err := g.follow(r.loader.Watched(r.snap.Load().Loaded)); err != nil {
+		if err := g.follow(r.loader.Watched(r.hooks.Snap.Load().Loaded)); err != nil {
 			return err
 		}
 		changed, err := r.Reload(ctx)
@@ -76,22 +77,22 @@ type hookState struct {
 
 // states are the hooks with their states as of now, without what their handlers
 // say: an environment that changes is no edit.
-func (r *Registry) states() map[hookState]status {
-	states := make(map[hookState]status)
-	for _, e := range r.snap.Load().entries {
-		if e.definition != nil {
-			h := e.hook
-			states[hookState{h.ID, h.Event, h.Source.Path, h.Source.Line}] = r.status(e, nil)
+func (r *Registry) states() map[hookState]selection.Status {
+	states := make(map[hookState]selection.Status)
+	for _, e := range r.hooks.Snap.Load().Entries {
+		if e.Definition != nil {
+			h := e.Hook
+			states[hookState{h.ID, h.Event, h.Source.Path, h.Source.Line}] = r.hooks.Status(e, nil)
 		}
 	}
 	return states
 }
 
 // compareStates finds the hooks whose state has changed, in order.
-func (c *Reloaded) compareStates(before, now map[hookState]status) {
+func (c *Reloaded) compareStates(before, now map[hookState]selection.Status) {
 	for h, s := range now {
-		if was, ok := before[h]; ok && was.state != s.state {
-			c.States = append(c.States, StateChange{h.id, h.event, was.state, s.state, s.why})
+		if was, ok := before[h]; ok && was.State != s.State {
+			c.States = append(c.States, StateChange{h.id, h.event, was.State, s.State, s.Why})
 		}
 	}
 	slices.SortFunc(c.States, func(a, b StateChange) int {

@@ -1,4 +1,4 @@
-package registry
+package selection
 
 import (
 	"fmt"
@@ -32,8 +32,8 @@ func (k *sameKeys) number(key string) int {
 
 // of returns what a hook is known by. Copies in different plugins stay apart. One
 // that is invalid is the same as no other.
-func (k *sameKeys) of(pkg string, e *entry) (s sameness) {
-	h := e.hook
+func (k *sameKeys) of(pkg string, e *Entry) (s sameness) {
+	h := e.Hook
 	if h.State == hook.StateInvalid {
 		return s
 	}
@@ -54,20 +54,20 @@ func (k *sameKeys) of(pkg string, e *entry) (s sameness) {
 // the background. A hook of a nearer scope is dropped only if it is the same in
 // every respect. If any of them blocks on failure, the one that runs does. A hook
 // that would not run takes no place.
-func dedupe(hooks []pick) {
+func dedupe(hooks []Pick) {
 	for first := range hooks {
-		if !hooks[first].run || hooks[first].same == (sameness{}) {
+		if !hooks[first].Run || hooks[first].same == (sameness{}) {
 			continue
 		}
 		strict := hooks[first].blocks()
 		for i := first + 1; i < len(hooks); i++ {
 			p := &hooks[i]
-			if !p.run {
+			if !p.Run {
 				continue
 			}
 			switch a, b := hooks[first].same, p.same; {
 			case a.legacy != 0 && a.legacy == b.legacy:
-				if !background(p.hook) || background(hooks[first].hook) {
+				if !Background(p.Hook) || Background(hooks[first].Hook) {
 					hooks[first], hooks[i] = hooks[i], hooks[first]
 				}
 			case a.whole == 0 || a.whole != b.whole:
@@ -77,52 +77,52 @@ func dedupe(hooks []pick) {
 			p.drop(&hooks[first])
 		}
 		if strict && !hooks[first].blocks() {
-			hooks[first].entry = hooks[first].strict()
+			hooks[first].Entry = hooks[first].strict()
 		}
 	}
 }
 
-func (p *pick) blocks() bool { return p.hook.OnFailure == hook.FailureBlock }
+func (p *Pick) blocks() bool { return p.Hook.OnFailure == hook.FailureBlock }
 
 // drop keeps p from running because the same hook does.
-func (p *pick) drop(runs *pick) {
-	p.run, p.why = false, "duplicate"
-	p.detail = fmt.Sprintf("it is the same as %s (%s:%d), which runs", runs.hook.ID, runs.hook.Source.Path, runs.hook.Source.Line)
+func (p *Pick) drop(runs *Pick) {
+	p.Run, p.Why = false, "duplicate"
+	p.Detail = fmt.Sprintf("it is the same as %s (%s:%d), which runs", runs.Hook.ID, runs.Hook.Source.Path, runs.Hook.Source.Line)
 }
 
 // blocking is the entry with on_failure = "block". All that is kept of the hook
 // goes by its name, so both are one hook.
-func (e *entry) blocking() *entry {
-	h := *e.hook
+func (e *Entry) blocking() *Entry {
+	h := *e.Hook
 	h.OnFailure = hook.FailureBlock
-	return &entry{preparation: e.preparation, hook: &h, origin: e}
+	return &Entry{preparation: e.preparation, Hook: &h, origin: e}
 }
 
 // duplicates reports, at load, hooks that are the same for each call: their
 // matchers and rules are, too.
-func duplicates(entries []*entry) []hook.Diagnostic {
+func duplicates(entries []*Entry) []hook.Diagnostic {
 	type call struct {
 		event         hook.Event
 		matcher, rule string
 		same          sameness
 	}
-	firsts := make(map[call]*entry)
+	firsts := make(map[call]*Entry)
 	var notes []hook.Diagnostic
 	for _, e := range entries {
 		for _, same := range []sameness{{legacy: e.same.legacy}, {whole: e.same.whole}} {
 			if same == (sameness{}) {
 				continue
 			}
-			at := call{e.event, e.hook.Matcher, e.hook.If.String(), same}
+			at := call{e.Event, e.Hook.Matcher, e.Hook.If.String(), same}
 			first := firsts[at]
 			if first == nil {
 				firsts[at] = e
 				continue
 			}
-			if first.hook.Source.Path != e.hook.Source.Path { // within a file its reader says so
-				notes = append(notes, hook.Diagnostic{Severity: hook.SeverityInfo, Code: "duplicate_hook", Hook: e.hook.ID,
-					Path: e.hook.Source.Path, Line: e.hook.Source.Line,
-					Message: fmt.Sprintf("it is the same as %s (%s:%d): one of them runs", first.hook.ID, first.hook.Source.Path, first.hook.Source.Line),
+			if first.Hook.Source.Path != e.Hook.Source.Path { // within a file its reader says so
+				notes = append(notes, hook.Diagnostic{Severity: hook.SeverityInfo, Code: "duplicate_hook", Hook: e.Hook.ID,
+					Path: e.Hook.Source.Path, Line: e.Hook.Source.Line,
+					Message: fmt.Sprintf("it is the same as %s (%s:%d): one of them runs", first.Hook.ID, first.Hook.Source.Path, first.Hook.Source.Line),
 					Hint:    "remove one of them"})
 				break
 			}

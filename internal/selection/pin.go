@@ -1,4 +1,4 @@
-package registry
+package selection
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func (p *Pin) UnmarshalJSON(data []byte) error {
 type pin struct {
 	Pin
 	text string        // its JSON: two guards of which this is the same are one
-	kept func() *entry // the guard as it was
+	kept func() *Entry // the guard as it was
 }
 
 // guardKey tells guards of one load apart.
@@ -65,33 +65,33 @@ type guardKey struct {
 
 func (p *pin) key() guardKey { return guardKey{p.Hook.ID, p.Hook.Source.Path, p.Hook.Event} }
 
-func (r *Registry) newPin(from Pin) *pin {
+func (r *Hooks) newPin(from Pin) *pin {
 	p := &pin{Pin: from}
 	text, _ := json.Marshal(from) // strings, numbers and raw JSON that was read
 	p.text = string(text)
-	p.kept = sync.OnceValue(func() *entry { return r.keptGuard(p) })
+	p.kept = sync.OnceValue(func() *Entry { return r.keptGuard(p) })
 	return p
 }
 
-// pins are the sessions that keep the guards they began with.
-type pins struct {
-	sessions *simplelru.LRU[string, *pinned] // guarded by Registry.mu
+// Pins are the sessions that keep the guards they began with.
+type Pins struct {
+	sessions *simplelru.LRU[string, *pinned] // guarded by Hooks.mu
 }
 
 // pinned are the guards of a session.
 type pinned struct {
 	guards []*pin
-	seen   *guardSet // whose guards are among them; nil = none
+	seen   *GuardSet // whose guards are among them; nil = none
 }
 
-func newPins() pins {
-	sessions, _ := simplelru.NewLRU[string, *pinned](maxSessions, nil) // fails on a size below 1
-	return pins{sessions}
+func newPins() Pins {
+	sessions, _ := simplelru.NewLRU[string, *pinned](MaxSessions, nil) // fails on a size below 1
+	return Pins{sessions}
 }
 
-// guardSet are the guards of a generation, found out at the first question. It
+// GuardSet are the guards of a generation, found out at the first question. It
 // is safe for concurrent use.
-type guardSet struct {
+type GuardSet struct {
 	once  sync.Once
 	pins  []*pin
 	live  map[string]bool // their texts
@@ -99,27 +99,27 @@ type guardSet struct {
 	seals map[*pin]*trust.Seal
 }
 
-// pinning reports whether any session keeps its guards.
-func (r *Registry) pinning() bool {
+// Pinning reports whether any session keeps its guards.
+func (r *Hooks) Pinning() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pins.sessions.Len() > 0
 }
 
-// guards returns the guards of a generation.
-func (r *Registry) guards(g *generation) *guardSet {
-	s := g.guards
+// Guards returns the guards of a generation.
+func (r *Hooks) Guards(g *Generation) *GuardSet {
+	s := g.Guards
 	s.once.Do(func() {
 		s.live, s.seals = make(map[string]bool), make(map[*pin]*trust.Seal)
-		for _, e := range g.entries {
+		for _, e := range g.Entries {
 			if !e.isGuard() {
 				continue
 			}
-			of := Pin{Hook: e.hook}
-			seal := r.sealGuard(e.hook)
+			of := Pin{Hook: e.Hook}
+			seal := r.sealGuard(e.Hook)
 			if seal != nil {
 				of.Files = digestOf(seal)
-				of.Copy, _ = r.snapshots.Dir(seal) // without one the guard fails once its files are others
+				of.Copy, _ = r.Snapshots.Dir(seal) // without one the guard fails once its files are others
 			}
 			p := r.newPin(of)
 			s.pins, s.live[p.text] = append(s.pins, p), true
@@ -131,8 +131,8 @@ func (r *Registry) guards(g *generation) *guardSet {
 	return s
 }
 
-// moved reports whether files of guards changed since they were found out.
-func (s *guardSet) moved(r *Registry) bool {
+// Moved reports whether files of guards changed since they were found out.
+func (s *GuardSet) Moved(r *Hooks) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for p, seal := range s.seals {
@@ -148,29 +148,21 @@ func (s *guardSet) moved(r *Registry) bool {
 	return false
 }
 
-// PinSession has a session keep the guards that are loaded now, until it ends: a
-// managed, user or named guard that a reload removes, changes or switches off
-// still judges the session's events, besides what takes its place. Its word
-// counts as far as it refuses or asks, and its failure refuses. So does a guard
-// whose script changed: it runs from a copy of its folder, and refuses where there
-// is none. The setting self_protection = false ends that.
-//
-// earlier are the guards that the session had in another process; they count
-// where this registry does not know the session. The result are all guards that
-// the session has: nil if they are as they were at the last call, and empty if an
-// operator lets sessions lose them.
-func (r *Registry) PinSession(session string, earlier []Pin) []Pin {
+// PinSession has a session keep the guards that are loaded now, besides earlier ones
+// of another process. It returns all that the session has, nil if they are as they
+// were at the last call.
+func (r *Hooks) PinSession(session string, earlier []Pin) []Pin {
 	if session == "" {
 		return nil
 	}
 	for {
-		g := r.snap.Load().generation
-		if g.policy.Unguarded() {
+		g := r.Snap.Load().Generation
+		if g.Policy.Unguarded() {
 			return []Pin{}
 		}
-		now := r.guards(g)
+		now := r.Guards(g)
 		r.mu.Lock()
-		if r.snap.Load().generation != g { // a reload came between
+		if r.Snap.Load().Generation != g { // a reload came between
 			r.mu.Unlock()
 			continue
 		}
@@ -181,7 +173,7 @@ func (r *Registry) PinSession(session string, earlier []Pin) []Pin {
 }
 
 // pinTo adds guards to those of a session. The caller holds mu.
-func (r *Registry) pinTo(session string, earlier []Pin, now *guardSet) (all []Pin) {
+func (r *Hooks) pinTo(session string, earlier []Pin, now *GuardSet) (all []Pin) {
 	s, known := r.pins.sessions.Get(session)
 	if !known {
 		s = new(pinned)
@@ -230,8 +222,8 @@ func (s *pinned) add(more []*pin) {
 
 // repin keeps for all sessions their guards that are not in a generation as they
 // were. It returns their IDs. The caller holds mu, and has not swapped yet.
-func (r *Registry) repin(next *generation) (ids []string) {
-	if next.policy.Unguarded() {
+func (r *Hooks) repin(next *Generation) (ids []string) {
+	if next.Policy.Unguarded() {
 		r.pins.sessions.Purge()
 		r.keepGuards(nil, nil)
 		return nil
@@ -245,13 +237,13 @@ func (r *Registry) repin(next *generation) (ids []string) {
 	if len(sessions) == 0 {
 		return nil
 	}
-	return r.keepGuards(sessions, r.guards(next))
+	return r.keepGuards(sessions, r.Guards(next))
 }
 
 // keepGuards puts the guards of sessions that are not live among the sessions' hooks,
 // and for no sessions takes all away. It returns the IDs of the guards that were not
 // there. The caller holds mu.
-func (r *Registry) keepGuards(sessions map[string][]*pin, now *guardSet) (ids []string) {
+func (r *Hooks) keepGuards(sessions map[string][]*pin, now *GuardSet) (ids []string) {
 	before := r.sessions.Load()
 	if before == nil && len(sessions) == 0 {
 		return nil
@@ -266,7 +258,7 @@ func (r *Registry) keepGuards(sessions map[string][]*pin, now *guardSet) (ids []
 	changed := false
 	for session, guards := range sessions {
 		was := all.hooks[session]
-		hooks := slices.DeleteFunc(slices.Clone(was), func(e *entry) bool { return e.kept })
+		hooks := slices.DeleteFunc(slices.Clone(was), func(e *Entry) bool { return e.kept })
 		for _, p := range guards {
 			if now.live[p.text] {
 				continue
@@ -289,19 +281,19 @@ func (r *Registry) keepGuards(sessions map[string][]*pin, now *guardSet) (ids []
 }
 
 // keptGuard is a guard as it was loaded, for the sessions that began with it.
-func (r *Registry) keptGuard(p *pin) *entry {
+func (r *Hooks) keptGuard(p *pin) *Entry {
 	own := *p.Hook
 	own.OnFailure, own.Once = hook.FailureBlock, false
-	kept := r.guardOnly(&load.Settings{NoHooks: r.off}, &own)
+	kept := r.guardOnly(&load.Settings{NoHooks: r.Off}, &own)
 	if p.Files != "" {
-		kept.handler = r.keptFiles(p, &own, kept.handler)
+		kept.Handler = r.keptFiles(p, &own, kept.Handler)
 	}
 	kept.kept = true
 	return kept
 }
 
 // keptFiles is a handler of a guard that runs what its session began with.
-func (r *Registry) keptFiles(p *pin, as *hook.Hook, run hook.Handler) hook.Handler {
+func (r *Hooks) keptFiles(p *pin, as *hook.Hook, run hook.Handler) hook.Handler {
 	copied := *as // handlers remember hooks by their pointers
 	copied.Source.Dir = p.Copy
 	return hook.HandlerFunc(func(ctx context.Context, c *hook.Call) (*hook.Output, error) {

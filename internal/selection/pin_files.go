@@ -1,4 +1,4 @@
-package registry
+package selection
 
 import (
 	"crypto/sha256"
@@ -14,7 +14,7 @@ import (
 // sealGuard reads the files that a guard's command comes to: those of its folder,
 // and the files that the command names elsewhere. It returns nil for a guard without
 // a command, and where they cannot be read.
-func (r *Registry) sealGuard(h *hook.Hook) *trust.Seal {
+func (r *Hooks) sealGuard(h *hook.Hook) *trust.Seal {
 	if h.Command == nil {
 		return nil
 	}
@@ -22,8 +22,8 @@ func (r *Registry) sealGuard(h *hook.Hook) *trust.Seal {
 	if s.Dir != "" {
 		s.Root, s.Path = s.Dir, filepath.Join(s.Dir, filepath.Base(s.Path))
 	}
-	environ := resolve.NewEnviron(h, r.env, r.opts.Workspace)
-	program, _ := resolve.Command(h, &environ, resolve.Place{Project: r.opts.Workspace}) // what cannot start has files all the same
+	environ := resolve.NewEnviron(h, r.Env, r.Workspace)
+	program, _ := resolve.Command(h, &environ, resolve.Place{Project: r.Workspace}) // what cannot start has files all the same
 	seal, err := s.With(program).Seal()
 	if err != nil {
 		return nil

@@ -1,4 +1,4 @@
-package registry
+package selection
 
 import (
 	"context"
@@ -9,16 +9,16 @@ import (
 )
 
 // isGuard reports whether an entry can prevent something on an operator's word.
-func (e *entry) isGuard() bool {
-	switch e.hook.Scope {
+func (e *Entry) isGuard() bool {
+	switch e.Hook.Scope {
 	case hook.ScopeManaged, hook.ScopeUser, hook.ScopeDir:
 	default:
 		return false
 	}
-	if e.definition == nil || e.definition.Config != nil && e.definition.Config.Fleet != nil {
+	if e.Definition == nil || e.Definition.Config != nil && e.Definition.Config.Fleet != nil {
 		return false // a fleet's word ends for every session at once
 	}
-	return e.state == hook.StateReady && canGuard(e.hook)
+	return e.State == hook.StateReady && canGuard(e.Hook)
 }
 
 // canGuard reports whether a hook can prevent something, or could if it were valid:
@@ -27,17 +27,17 @@ func canGuard(h *hook.Hook) bool {
 	if h.Event == "" {
 		return true
 	}
-	return !background(h) && hook.Info(h.Event).Block == hook.BlockAction
+	return !Background(h) && hook.Info(h.Event).Block == hook.BlockAction
 }
 
 // guardOnly prepares a hook whose word counts as far as it refuses or asks.
-func (r *Registry) guardOnly(p *load.Settings, h *hook.Hook) *entry {
+func (r *Hooks) guardOnly(p *load.Settings, h *hook.Hook) *Entry {
 	own := *h
 	own.Rewrites = false
-	e := r.prepare(p, &own)
-	e.limited = true
-	if e.handler != nil && e.ruling == nil {
-		e.handler = refusing{e.handler, e}
+	e := r.Prepare(p, &own)
+	e.Limited = true
+	if e.Handler != nil && e.Ruling == nil {
+		e.Handler = refusing{e.Handler, e}
 	}
 	return e
 }
@@ -45,12 +45,12 @@ func (r *Registry) guardOnly(p *load.Settings, h *hook.Hook) *entry {
 // refusing is a handler whose word counts as far as it refuses or asks.
 type refusing struct {
 	hook.Handler
-	entry *entry
+	entry *Entry
 }
 
 func (h refusing) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
 	out, err := h.Handler.Handle(ctx, c)
-	return h.entry.refusal(out), err
+	return h.entry.Refusal(out), err
 }
 
 // Check asks the handler.
@@ -61,8 +61,8 @@ func (h refusing) Check(c *hook.Call) []hook.Diagnostic {
 	return nil
 }
 
-// refusal is what counts of the answer of a hook that only refuses.
-func (e *entry) refusal(out *hook.Output) *hook.Output {
+// Refusal is what counts of the answer of a hook that only refuses.
+func (e *Entry) Refusal(out *hook.Output) *hook.Output {
 	switch {
 	case out == nil:
 		return nil
@@ -71,7 +71,7 @@ func (e *entry) refusal(out *hook.Output) *hook.Output {
 	}
 	reason := out.Reason
 	if e.kept {
-		reason = fmt.Sprintf("%s (%s guards this session, as it was when the session began)", reason, e.hook.ID)
+		reason = fmt.Sprintf("%s (%s guards this session, as it was when the session began)", reason, e.Hook.ID)
 	}
 	return &hook.Output{Verdict: out.Verdict, Reason: reason}
 }

@@ -1,4 +1,4 @@
-package registry
+package selection
 
 import (
 	"maps"
@@ -13,39 +13,39 @@ import (
 
 // snapshot is an immutable set of hooks, in order and by event.
 type snapshot struct {
-	entries    []*entry
+	Entries    []*Entry
 	events     map[hook.Event]*eventIndex
-	everywhere []*entry      // broken definitions that could concern any event
-	versions   hook.Versions // of the fleet's documents
-	*generation
+	everywhere []*Entry      // broken definitions that could concern any event
+	Versions   hook.Versions // of the fleet's documents
+	*Generation
 }
 
-// generation is what one load came to. It is immutable.
-type generation struct {
+// Generation is what one load came to. It is immutable.
+type Generation struct {
 	*load.Loaded
-	policy      load.Settings
-	entries     []*entry // of the definitions
-	diagnostics []hook.Diagnostic
-	guards      *guardSet // the guards that sessions keep
+	Policy      load.Settings
+	Entries     []*Entry // of the definitions
+	Diagnostics []hook.Diagnostic
+	Guards      *GuardSet // the guards that sessions keep
 }
 
-func newSnapshot(g *generation, inProcess []*entry) *snapshot {
-	entries := slices.Concat(g.entries, inProcess)
-	slices.SortStableFunc(entries, compareEntries)
-	s := &snapshot{entries: entries, events: make(map[hook.Event]*eventIndex), versions: versionsOf(g.Configs), generation: g}
+func newSnapshot(g *Generation, inProcess []*Entry) *snapshot {
+	entries := slices.Concat(g.Entries, inProcess)
+	slices.SortStableFunc(entries, CompareEntries)
+	s := &snapshot{Entries: entries, events: make(map[hook.Event]*eventIndex), Versions: versionsOf(g.Configs), Generation: g}
 	for _, e := range entries {
-		if e.event == "" {
+		if e.Event == "" {
 			s.everywhere = append(s.everywhere, e)
 		}
 	}
 	for _, e := range entries {
-		if e.event == "" {
+		if e.Event == "" {
 			continue
 		}
-		index := s.events[e.event]
+		index := s.events[e.Event]
 		if index == nil {
 			index = &eventIndex{names: make(map[string][]int)}
-			s.events[e.event] = index
+			s.events[e.Event] = index
 		}
 		index.add(e)
 	}
@@ -54,7 +54,7 @@ func newSnapshot(g *generation, inProcess []*entry) *snapshot {
 
 // candidates returns the hooks of an event whose matchers take subject, in
 // order. The slice is shared: do not change it.
-func (s *snapshot) candidates(ev hook.Event, subject string) []*entry {
+func (s *snapshot) candidates(ev hook.Event, subject string) []*Entry {
 	index := s.events[ev]
 	if len(s.everywhere) == 0 {
 		if index == nil {
@@ -65,7 +65,7 @@ func (s *snapshot) candidates(ev hook.Event, subject string) []*entry {
 	found := slices.Clone(s.everywhere)
 	if index != nil {
 		found = append(found, index.find(subject)...)
-		slices.SortStableFunc(found, compareEntries)
+		slices.SortStableFunc(found, CompareEntries)
 	}
 	return found
 }
@@ -76,23 +76,23 @@ const maxMemo = 1024
 
 // eventIndex finds the hooks of one event by what their matchers test.
 type eventIndex struct {
-	all    []*entry
+	all    []*Entry
 	every  []int            // positions in all whose matcher takes everything
 	names  map[string][]int // of matchers that take just these names
 	tested []int            // of matchers that must be asked
 
-	memo atomic.Pointer[map[string][]*entry] // copied on write
+	memo atomic.Pointer[map[string][]*Entry] // copied on write
 	mu   sync.Mutex                          // orders the writers of memo
 }
 
-func (x *eventIndex) add(e *entry) {
+func (x *eventIndex) add(e *Entry) {
 	at := len(x.all)
 	x.all = append(x.all, e)
-	switch e.matcher.Kind() {
+	switch e.Matcher.Kind() {
 	case match.KindEvery:
 		x.every = append(x.every, at)
 	case match.KindExact, match.KindList:
-		for _, name := range e.matcher.Names() {
+		for _, name := range e.Matcher.Names() {
 			x.names[name] = append(x.names[name], at)
 		}
 	default:
@@ -100,7 +100,7 @@ func (x *eventIndex) add(e *entry) {
 	}
 }
 
-func (x *eventIndex) find(subject string) []*entry {
+func (x *eventIndex) find(subject string) []*Entry {
 	memo := x.memo.Load()
 	if memo != nil {
 		if found, ok := (*memo)[subject]; ok {
@@ -118,19 +118,19 @@ func (x *eventIndex) find(subject string) []*entry {
 // the matcher could not tell, which for a hook that can block counts as a match. A
 // matcher that cannot be used is about everything: the hook leaves a result that
 // says so.
-func (e *entry) takes(subject string) (ok, sure bool) {
-	ok, err := e.matcher.Match(subject)
+func (e *Entry) takes(subject string) (ok, sure bool) {
+	ok, err := e.Matcher.Match(subject)
 	switch {
-	case e.matcher.Valid() != nil:
+	case e.Matcher.Valid() != nil:
 		return true, true
 	case err != nil:
-		return hook.Info(e.event).Block != hook.BlockNothing, false
+		return hook.Info(e.Event).Block != hook.BlockNothing, false
 	}
 	return ok, true
 }
 
 // search asks the matchers, and says whether all of them were sure.
-func (x *eventIndex) search(subject string) (found []*entry, sure bool) {
+func (x *eventIndex) search(subject string) (found []*Entry, sure bool) {
 	sure = true
 	at := append(slices.Clone(x.every), x.names[subject]...)
 	for _, i := range x.tested {
@@ -150,18 +150,35 @@ func (x *eventIndex) search(subject string) (found []*entry, sure bool) {
 	return found, sure
 }
 
-func (x *eventIndex) remember(subject string, found []*entry) {
+func (x *eventIndex) remember(subject string, found []*Entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var next map[string][]*entry
+	var next map[string][]*Entry
 	if old := x.memo.Load(); old != nil {
 		if len(*old) >= maxMemo {
 			return
 		}
 		next = maps.Clone(*old)
 	} else {
-		next = make(map[string][]*entry, 1)
+		next = make(map[string][]*Entry, 1)
 	}
 	next[subject] = found
 	x.memo.Store(&next)
+}
+
+// versionsOf are the versions of the fleet's documents among configs.
+func versionsOf(configs []*load.ConfigFile) (v hook.Versions) {
+	for _, c := range configs {
+		if c.Fleet == nil || c.Fleet.Channel == "" || c.Fleet.State == load.PolicyUnknown {
+			continue
+		}
+		if v == nil {
+			v = make(hook.Versions)
+		}
+		v[c.Fleet.Channel] = c.Fleet.Version
+		if c.Fleet.State == load.PolicyBroken {
+			v[c.Fleet.Channel] = 0
+		}
+	}
+	return v
 }
