@@ -147,9 +147,7 @@ func (l *line) keeps() bool {
 }
 
 func (l *line) cannotRead(why string) {
-	if l.unread == "" {
-		l.unread = why
-	}
+	l.unread = why
 }
 
 // places returns the absolute paths that a word may name. A relative one counts

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/internal/built"
@@ -183,6 +184,8 @@ func TestUnknownPartsMayBeWhatARuleWants(t *testing.T) {
 		{"Bash(cat a b)", "cat *", No},
 		{"Bash(rm *)", "X=ls; : ${X:=cat}; $X foo", Observed},
 		{"Bash(rm *)", ": ${X:=cat}; $X foo", Suspected},
+		{"Bash(rm *)", "X=" + strings.Repeat("a", 4096) + "; $X -rf /", Observed},
+		{"Bash(rm *)", "X=" + strings.Repeat("a", 4097) + "; $X -rf /", Suspected},
 	} {
 		rule, _ := ParseRule(tt.rule, RuleOptions{})
 		if d := rule.Match(inWork(t, tt.command)); d.Certainty != tt.want {
