@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"handler/rule":       {"hook", "internal/match"},
 	"handler/rule/expr":  {"hook", "handler/rule"},
 	"handler/":           {"hook", "internal/dialect", "internal/environ", "internal/phrase", "internal/process", "internal/resolve", "internal/sandbox", "internal/schema", "internal/spill", "internal/worker"},
-	"plugins":            {"hook", "internal/dialect", "internal/environ", "internal/process", "internal/resolve", "internal/sandbox", "internal/stamp", "plugins/"},
+	"plugins":            {"hook", "internal/dialect", "trust", "internal/environ", "internal/process", "internal/resolve", "internal/sandbox", "internal/stamp", "plugins/"},
 	"plugins/":           {"hook", "internal/dialect", "internal/phrase", "internal/process", "plugins/"},
 	"internal/load":      {"hook", "discovery", "manifest", "internal/dialect", "trust", "internal/fleetpolicy", "internal/pack", "internal/resolve", "internal/stamp"},
 	"internal/selection": {"hook", "breaker", "eligibility", "trust", "handler/rule", "internal/contain", "internal/dialect", "internal/load", "internal/match", "internal/pause", "internal/resolve"},

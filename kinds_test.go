@@ -164,15 +164,15 @@ func TestBinaryOfAPackageDenies(t *testing.T) {
 		return ids, reg.Diagnostics()
 	}
 	if ids, notes := load(); len(ids) != 0 || len(notes) == 0 {
-		t.Errorf("before it was locked: %v %v", ids, notes)
+		t.Errorf("before it was asked: %v %v", ids, notes)
 	}
 	host := plugins.New(plugins.Options{StateDir: opts.StateDir})
 	defer host.Close()
-	if _, err := host.Lock(t.Context(), dir); err != nil {
+	if err := host.Learn(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	if ids, notes := load(); len(ids) != 1 || ids[0] != "plugin/guards/irreversible untrusted" {
-		t.Errorf("locked: %v %v", ids, notes)
+		t.Errorf("asked: %v %v", ids, notes)
 	}
 	reg, err := tenterhook.Open(t.Context(), opts)
 	if err != nil {

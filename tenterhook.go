@@ -39,7 +39,7 @@ func withHandlers(opts Options) Options {
 		hook.KindPrompt: asks,
 		hook.KindAgent:  asks,
 		hook.KindRule:   rule.New(rule.Options{Compile: expr.Compile}),
-		hook.KindPlugin: plugins.New(plugins.Options{StateDir: opts.StateDir, Environ: opts.Env, Logger: opts.Logger}),
+		hook.KindPlugin: plugins.New(plugins.Options{StateDir: opts.StateDir, Approvals: opts.Approvals, Environ: opts.Env, Logger: opts.Logger}),
 	}
 	maps.Copy(handlers, opts.Handlers)
 	opts.Handlers = handlers

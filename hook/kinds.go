@@ -38,7 +38,7 @@ type KindInfo struct {
 	Instant   bool          // it starts nothing: it takes no time, cannot break, and needs no handler from its host
 	Asks      bool          // it asks a model
 	Turns     bool          // in several turns, with tools
-	Packaged  bool          // its code is a program of its package, which a lock file approves
+	Packaged  bool          // its code is a program of its package, which is approved by itself
 
 	from reach // the events that take it
 	// Read decodes the keys of its own; nil = its handler alone does. A problem is

@@ -113,12 +113,10 @@ func bareClient(b *testing.B) proto.HooksClient {
 func BenchmarkDescribe(b *testing.B) {
 	w := newBench(b)
 	w.install("fault", "good")
-	if _, err := w.host.Lock(b.Context(), w.dir); err != nil {
-		b.Fatal(err)
-	}
+	w.trust()
 	time.Sleep(150 * time.Millisecond) // until the file's times tell
 	for b.Loop() {
-		if hooks, notes := w.host.Describe("guard", w.dir); len(hooks) != 1 || len(notes) != 0 {
+		if hooks, notes := described(w.host, w.dir); len(hooks) != 1 || len(notes) != 0 {
 			b.Fatal(hooks, notes)
 		}
 	}

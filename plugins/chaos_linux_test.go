@@ -88,7 +88,7 @@ func TestChaosLeavesNothing(t *testing.T) {
 	if err != nil || len(left) != 0 {
 		t.Errorf("sockets are left: %v, %v", left, err)
 	}
-	if runs, _ := filepath.Glob(filepath.Join(b.state, "plugins", "run", "*.tmp*")); len(runs) != 0 {
+	if runs, _ := filepath.Glob(filepath.Join(b.state, "snapshots", "*.tmp*")); len(runs) != 0 {
 		t.Errorf("half-made copies are left: %v", runs)
 	}
 }

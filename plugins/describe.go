@@ -18,15 +18,16 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/plugins/internal/wire"
 	"github.com/tenterhook/tenterhook/plugins/proto"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
-// Describe lists the hooks of a package's plugins, as they were learnt, and
-// starts nothing. pkg is the package's name, dir its folder.
+// Describe lists the plugins of a package with their hooks, as they were learnt,
+// and starts nothing. pkg is the package's name, dir its folder.
 //
 // What was approved counts: a plugin that is gone, was changed, or cannot be run
 // still has its hooks, and their calls fail and say why. One that nobody asked
 // yet has none, and a diagnostic with the code not_described.
-func (h *Host) Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic) {
+func (h *Host) Describe(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, []hook.Diagnostic{about(CodeMissing, dir, err, "").Diagnostic()}
@@ -35,34 +36,49 @@ func (h *Host) Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, []hook.Diagnostic{about(CodeMissing, dir, err, "make the folder readable").Diagnostic()}
 	}
-	var hooks []*hook.Hook
+	var plugins []trust.Plugin
 	var notes []hook.Diagnostic
-	lock, p := h.pins.now()
+	gone, known, p := h.approvedIn(dir)
 	if p != nil {
-		notes, lock = append(notes, p.Diagnostic()), noLock
+		notes = append(notes, p.Diagnostic())
 	}
-	here := make(map[string]bool)
-	for _, one := range found {
-		here[one.path] = true
-	}
-	gone := lock.Binaries()
-	if lock == noLock { // a lock that is lost has not unlocked anything
-		gone = h.describedPaths()
+	if !known { // approvals that are lost have not taken anything back
+		gone = append(gone, h.describedPaths()...)
 	}
 	for _, path := range gone {
-		if filepath.Dir(path) == dir && !here[path] {
-			found = append(found, binary{nameIn(path), path}) // it is gone, and its hooks are not
+		if one := (binary{nameIn(path), path}); filepath.Dir(path) == dir && !slices.Contains(found, one) {
+			found = append(found, one) // it is gone, and its hooks are not
 		}
 	}
+	file, wrong := readPackageFile(filepath.Join(dir, manifestName))
+	if len(found) > 0 {
+		notes = append(notes, wrong...)
+	}
 	for _, one := range found {
-		more, p := h.described(pkg, one, lock)
-		hooks = append(hooks, more...)
-		notes = append(notes, strangeEvents(more)...)
+		hooks, p := h.described(pkg, one, file)
+		notes = append(notes, strangeEvents(hooks)...)
 		if p != nil {
 			notes = append(notes, p.Diagnostic())
 		}
+		plugins = append(plugins, trust.Plugin{Subject: h.subject(one, file, wrong), Hooks: hooks})
 	}
-	return hooks, notes
+	return plugins, notes
+}
+
+// subject is what would be approved of a plugin: its bytes, what plugin.toml asks
+// for, and the hooks that it described last.
+func (h *Host) subject(one binary, file packageFile, wrong []hook.Diagnostic) trust.Subject {
+	s := subjectOf(one.path)
+	s.Definition = nil // as long as it cannot be told, nothing can be approved
+	if hook.HasErrors(wrong) {
+		return s
+	}
+	var hooks []*hook.Hook
+	if d, p := h.recall(one.path, h.lastDescribed(one.path)); p == nil {
+		hooks, _ = wire.Hooks(one.name, d)
+	}
+	s.Definition, _ = define(terms{file.Env, file.box}, hooks)
+	return s
 }
 
 // strangeEvents warns of events that nobody knows and that are no misspellings:
@@ -78,13 +94,18 @@ func strangeEvents(hooks []*hook.Hook) []hook.Diagnostic {
 	return notes
 }
 
-// described are the hooks of one plugin, and what keeps it from running.
-func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Problem) {
-	_, wrong := h.approval(one.path)
-	sum, _ := h.digests.of(one.path)
-	pin, locked := lock.Pin(one.path)
-	if locked {
-		sum = pin.SHA256
+// described are the hooks of one plugin, and what keeps it from running, as far as
+// that shows without reading the executable.
+func (h *Host) described(pkg string, one binary, file packageFile) ([]*hook.Hook, *Problem) {
+	found, lost := h.approvals(one.path)
+	wrong := h.glance(one.path, found, file)
+	var box *hook.Sandbox
+	sum := h.lastDescribed(one.path)
+	if len(found) > 0 {
+		likely := h.likely(one.path, found)
+		sum, box = digestOf(likely.Folder), h.termsOf(one.path, likely).granted
+	} else if lost != nil && (wrong == nil || wrong.Code == CodeUntrusted) {
+		wrong = lost
 	}
 	d, p := h.recall(one.path, sum)
 	if p != nil { // other bytes, or none: a guard that was there has not vanished
@@ -93,13 +114,13 @@ func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Pro
 		}
 	}
 	if p != nil {
-		if wrong != nil && wrong.Code != CodeUnlocked { // the graver trouble
+		if wrong != nil && wrong.Code != CodeUntrusted { // the graver trouble
 			p = wrong
 		}
 		if p.Code == CodeNew {
 			p.Reason = fmt.Sprintf("the plugin of package %s was not asked yet which hooks it has", wire.FirstLine(pkg))
 		}
-		if locked || p.Err != nil || wrong != nil && wrong.Code == CodeLock {
+		if len(found) > 0 || p.Err != nil && p.Code != CodeMissing || lost != nil {
 			return []*hook.Hook{unknownHooks(one, p)}, p
 		}
 		return nil, p
@@ -114,9 +135,38 @@ func (h *Host) described(pkg string, one binary, lock *Lock) ([]*hook.Hook, *Pro
 		hk.ID = hk.Scope.String() + "/" + hk.Name
 		dir := filepath.Dir(one.path)
 		hk.Source = hook.Source{Path: one.path, Dir: dir, Root: dir}
-		hk.Sandbox = pin.Sandbox
+		hk.Sandbox = box
 	}
 	return hooks, wrong
+}
+
+// glance says what keeps a plugin from running, as far as a stat and plugin.toml
+// tell: to read every executable would make loading slow.
+func (h *Host) glance(path string, found []*trust.Approval, file packageFile) *Problem {
+	if p := checkAt(path); p != nil {
+		return p
+	}
+	if len(found) == 0 {
+		return untrusted(path)
+	}
+	a := h.likely(path, found)
+	if info, err := os.Lstat(path); err == nil && info.Size() != a.Folder[0].Size {
+		return &Problem{Code: CodeChanged, Path: path, Reason: fmt.Sprintf("it has %d bytes, what was approved has %d", info.Size(), a.Folder[0].Size), Hint: again(path)}
+	}
+	return h.termsOf(path, a).differ(path, file)
+}
+
+// likely is the approval that is most likely of the executable at a path: the
+// first one of a file of its size.
+func (h *Host) likely(path string, found []*trust.Approval) *trust.Approval {
+	if info, err := os.Lstat(path); err == nil {
+		for _, a := range found {
+			if a.Folder[0].Size == info.Size() {
+				return a
+			}
+		}
+	}
+	return found[0]
 }
 
 // unknownHooks stands for the hooks of a plugin that has some, or may have, and
@@ -128,68 +178,69 @@ func unknownHooks(one binary, p *Problem) *hook.Hook {
 		Source: hook.Source{Path: one.path, Dir: dir, Root: dir}}
 }
 
-// Learn starts the plugins of a package's folder, asks what hooks they have, and
-// keeps the answers. It runs what nobody may have approved yet: that is for its
-// caller to have asked. The plugins get none of the variables that a lock file
-// grants.
-func (h *Host) Learn(ctx context.Context, dir string) error {
-	_, err := h.learn(ctx, dir)
-	return err
-}
-
-// learnt is what was asked of one plugin, and of which bytes.
-type learnt struct {
-	binary
-	digest      string
-	description *proto.DescribeResponse
-}
-
-func (h *Host) learn(ctx context.Context, dir string) ([]learnt, error) {
-	dir, err := filepath.Abs(dir)
+// Learn starts plugins, asks what hooks they have, and keeps the answers: the
+// plugin at path, or all of the package in that folder. It runs what nobody may
+// have approved yet: that is for its caller to have asked. The plugins get none of
+// the variables that an approval would grant.
+func (h *Host) Learn(ctx context.Context, path string) error {
+	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found, err := binaries(dir)
-	if err != nil {
-		return nil, about(CodeMissing, dir, err, "name the folder of a package")
+	found := []binary{{nameIn(path), path}}
+	if !isBinary(path, filepath.Dir(path)) {
+		if found, err = binaries(path); err != nil {
+			return about(CodeMissing, path, err, "name the folder of a package")
+		}
+		if len(found) == 0 {
+			return noPlugin(path)
+		}
 	}
-	if len(found) == 0 {
-		return nil, noPlugin(dir)
-	}
-	var all []learnt
 	var errs []error
 	for _, one := range found {
-		sum, p := h.digests.of(one.path)
+		seal, p := h.seal(one.path)
+		if p == nil {
+			p = h.ask(ctx, one, seal)
+		}
 		if p != nil {
 			errs = append(errs, p)
-			continue
 		}
-		d, p := h.ask(ctx, one, sum)
-		if p != nil {
-			errs = append(errs, p)
-			continue
-		}
-		all = append(all, learnt{one, sum, d})
 	}
-	return all, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
+// Described reports whether the plugin at path was asked which hooks it has, and is
+// still as it was then. seal is of the plugin as it is now.
+func (h *Host) Described(path string, seal *trust.Seal) bool {
+	sum := digestOf(seal.Folder())
+	_, unknown := h.recall(path, sum)
+	return unknown == nil && h.lastDescribed(path) == sum
+}
+
+// Asking is the sandbox that the plugin at path is asked in which hooks it has.
+func (h *Host) Asking(path string) *hook.Sandbox { return h.unasked(path).box }
+
 // ask starts a plugin once, for its description, and keeps that.
-func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.DescribeResponse, *Problem) {
+func (h *Host) ask(ctx context.Context, one binary, seal *trust.Seal) *Problem {
 	if !h.enter() {
-		return nil, closedProblem()
+		return closedProblem()
 	}
 	defer h.work.Done()
 	ctx, cancel := context.WithTimeout(ctx, h.options.StartTimeout)
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer context.AfterFunc(h.ctx, func() { end(errClosed) })()
-	in, p := h.launch(ctx, one.path, approval{digest: sum, confines: h.unasked(one.path)})
+	sum := digestOf(seal.Folder())
+	box := h.unasked(one.path)
+	if warning, _ := enforced(box.box); warning != "" && h.options.Logger != nil {
+		h.options.Logger.Warn("a plugin is asked for its hooks", "plugin", one.path, "problem", warning)
+	}
+	in, p := h.launch(ctx, one.path, approval{digest: sum, seal: seal, confines: box})
 	if p != nil {
 		if p.Path == "" {
 			p.Path = one.path
 		}
-		return nil, p
+		return p
 	}
 	defer in.stop()
 	r := &proto.DescribeRequest{}
@@ -197,17 +248,17 @@ func (h *Host) ask(ctx context.Context, one binary, sum string) (*proto.Describe
 	d, err := in.client.Describe(ctx, r, grpc.MaxCallRecvMsgSize(maxDescription))
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errClosed):
-		return nil, closedProblem()
+		return closedProblem()
 	case err != nil:
-		return nil, undescribed(one.path, err)
+		return undescribed(one.path, err)
 	}
 	if _, err := wire.Hooks(one.name, d); err != nil {
-		return nil, undescribed(one.path, err)
+		return undescribed(one.path, err)
 	}
 	if err := errors.Join(h.keepDescription(sum, d), h.keepDescribed(one.path, sum)); err != nil {
-		return nil, about(CodeState, h.descriptionPath(sum), err, "make the state folder writable for this user")
+		return about(CodeState, h.descriptionPath(sum), err, "make the state folder writable for this user")
 	}
-	return d, nil
+	return nil
 }
 
 // unasked confines a plugin that is asked for its hooks for the first time: to what its plugin.toml asks for,
@@ -218,9 +269,6 @@ func (h *Host) unasked(path string) confines {
 		box = *file.box
 	}
 	box.Optional = true
-	if warning, _ := enforced(&box); warning != "" && h.options.Logger != nil {
-		h.options.Logger.Warn("a plugin is asked for its hooks", "plugin", path, "problem", warning)
-	}
 	return confines{box: &box}
 }
 
@@ -292,7 +340,7 @@ func (h *Host) describedFile(path string) string {
 
 // recall is what the plugin with this digest said of itself.
 func (h *Host) recall(path, sum string) (*proto.DescribeResponse, *Problem) {
-	fresh := &Problem{Code: CodeNew, Path: path, Reason: "it was not asked yet which hooks it has", Hint: "run: tenterhook plugin lock"}
+	fresh := &Problem{Code: CodeNew, Path: path, Reason: "it was not asked yet which hooks it has", Hint: "run: tenterhook trust " + idOf(path)}
 	if sum == "" {
 		return nil, fresh
 	}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
 func codesOf(notes []hook.Diagnostic) []string {
@@ -21,16 +23,17 @@ func codesOf(notes []hook.Diagnostic) []string {
 func TestDescribeStartsNothingAndKeepsWhatWasApproved(t *testing.T) {
 	b := newBench(t)
 	path := b.install("fault", "good")
-	if hooks, notes := b.host.Describe("guard", b.dir); len(hooks) != 0 || len(notes) != 1 || notes[0].Code != CodeNew {
-		t.Fatalf("before the lock: %v, %v", hooks, codesOf(notes))
+	if hooks, notes := described(b.host, b.dir); len(hooks) != 0 || len(notes) != 1 || notes[0].Code != CodeNew {
+		t.Fatalf("before it was asked: %v, %v", hooks, codesOf(notes))
 	}
-	pkg, err := b.host.Lock(t.Context(), b.dir)
-	if err != nil || len(pkg.Plugins) != 1 || pkg.Plugins[0].State != StateStopped || pkg.Plugins[0].Hooks != 1 || pkg.Version != "1.0.0" {
-		t.Fatalf("locked: %+v, %v", pkg, err)
+	b.trust()
+	pkg, _ := b.host.Package(b.dir)
+	if len(pkg.Plugins) != 1 || pkg.Plugins[0].State != StateStopped || pkg.Plugins[0].Hooks != 1 || pkg.Version != "1.0.0" {
+		t.Fatalf("approved: %+v", pkg)
 	}
 	check := func(h *Host, want ...string) {
 		t.Helper()
-		hooks, notes := h.Describe("guard", b.dir)
+		hooks, notes := described(h, b.dir)
 		if len(hooks) != 1 || len(notes) != len(want) || len(want) == 1 && notes[0].Code != want[0] {
 			t.Fatalf("got %v, %v, want %v", hooks, codesOf(notes), want)
 		}
@@ -54,12 +57,10 @@ func TestDescribeStartsNothingAndKeepsWhatWasApproved(t *testing.T) {
 func TestCheckFindsAHookThatThePluginLacks(t *testing.T) {
 	b := newBench(t)
 	b.install("fault", "good")
-	if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 1 || notes[0].Code != CodeUnlocked {
-		t.Errorf("unlocked: %v", codesOf(notes))
+	if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 1 || notes[0].Code != CodeUntrusted {
+		t.Errorf("not approved: %v", codesOf(notes))
 	}
-	if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
-		t.Fatal(err)
-	}
+	b.trust()
 	if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 0 {
 		t.Errorf("got %v", notes)
 	}
@@ -87,42 +88,40 @@ func TestPluginThatNobodyApprovedIsNotRead(t *testing.T) {
 		t.Skip("no large files here:", err)
 	}
 	within(t, 15*time.Second, "the refusal", func() {
-		if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 1 || notes[0].Code != CodeUnlocked {
+		if notes := b.host.Check(&hook.Call{Hook: b.hook()}); len(notes) != 1 || notes[0].Code != CodeUntrusted {
 			t.Errorf("got %v", notes)
 		}
 	})
 }
 
-func TestDamagedLockApprovesNothing(t *testing.T) {
+func TestDamagedApprovalsApproveNothing(t *testing.T) {
 	b := newBench(t).good()
-	for _, text := range []string{"{", `{"version":9}`, `{"version":1,"plugins":{"x":{"sha256":"zz"}}}`, `{"version":1,"version":1}`} {
-		if err := os.WriteFile(b.host.options.LockFile, []byte(text), 0o600); err != nil {
+	for _, text := range []string{"{", `{"version":9}`, `{"version":1,"approvals":[{"id":"x"}]}`, `{"version":1,"version":1}`} {
+		if err := os.WriteFile(b.approvals(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, _, err := b.call(do{Do: "version"})
-		expectCode(t, err, CodeLock)
+		expectCode(t, err, CodeApprovals)
 	}
 }
 
-// A plugin whose binary changed keeps its hooks, which fail, although the lock is
+// A plugin whose binary changed keeps its hooks, which fail, although the approvals are
 // gone or unusable: nothing else would say that there is a guard.
-func TestChangedPluginKeepsItsHooksWithoutALock(t *testing.T) {
+func TestChangedPluginKeepsItsHooksWithoutAnApproval(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
-	spoil := map[string]func(b *bench, lock string) error{
-		"gone":    func(_ *bench, lock string) error { return os.Remove(lock) },
-		"damaged": func(_ *bench, lock string) error { return os.WriteFile(lock, []byte("{"), 0o600) },
-		"others":  func(_ *bench, lock string) error { return os.Chmod(lock, 0o666) },
+	spoil := map[string]func(b *bench, file string) error{
+		"gone":    func(_ *bench, file string) error { return os.Remove(file) },
+		"damaged": func(_ *bench, file string) error { return os.WriteFile(file, []byte("{"), 0o600) },
+		"others":  func(_ *bench, file string) error { return os.Chmod(file, 0o666) },
 	}
 	for name, spoil := range spoil {
 		for _, binary := range []string{"changed", "gone"} {
 			b := newBench(t)
 			path := b.install("fault", "good")
-			if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
-				t.Fatal(err)
-			}
-			if err := spoil(b, b.host.options.LockFile); err != nil {
+			b.trust()
+			if err := spoil(b, b.approvals()); err != nil {
 				t.Fatal(err)
 			}
 			if binary == "changed" {
@@ -130,38 +129,66 @@ func TestChangedPluginKeepsItsHooksWithoutALock(t *testing.T) {
 			} else if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-			hooks, notes := b.open().Describe("guard", b.dir)
+			hooks, notes := described(b.open(), b.dir)
 			if len(hooks) != 1 || hooks[0].Name != "fault" || hooks[0].OnFailure != hook.FailureBlock || hooks[0].Matcher != "Bash" || len(notes) == 0 {
-				t.Errorf("lock %s, binary %s: %v %v", name, binary, hooks, codesOf(notes))
+				t.Errorf("approvals %s, binary %s: %v %v", name, binary, hooks, codesOf(notes))
 			}
 		}
 	}
 }
 
 // If the descriptions are lost too, a hook that blocks every event stands for what
-// the lock approves, or may approve. A plugin that was never approved has no say.
+// was approved, or may have been. A plugin that was never approved has no say.
 func TestApprovedPluginOfUnknownHooksBlocks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
 	for name, spoil := range map[string]func(b *bench) error{
-		"no descriptions": func(*bench) error { return nil },
-		"a damaged lock":  func(b *bench) error { return os.WriteFile(b.host.options.LockFile, []byte("{"), 0o600) },
+		"no descriptions":   func(*bench) error { return nil },
+		"damaged approvals": func(b *bench) error { return os.WriteFile(b.approvals(), []byte("{"), 0o600) },
 	} {
 		b := newBench(t)
 		b.install("fault", "good")
-		if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
-			t.Fatal(err)
-		}
+		b.trust()
 		if err := os.RemoveAll(filepath.Join(b.state, "plugins", "describe")); err != nil {
 			t.Fatal(err)
 		}
 		if err := spoil(b); err != nil {
 			t.Fatal(err)
 		}
-		hooks, notes := b.open().Describe("guard", b.dir)
+		hooks, notes := described(b.open(), b.dir)
 		if len(hooks) != 1 || hooks[0].State != hook.StateInvalid || hooks[0].Event != "" || hooks[0].OnFailure != hook.FailureBlock || len(notes) == 0 {
 			t.Errorf("%s: %v %v", name, hooks, codesOf(notes))
 		}
+	}
+}
+
+func TestDescriptionOfTheLargestSizeCanBeReadBack(t *testing.T) {
+	d := &proto.DescribeResponse{}
+	text := strings.Repeat("\x01", 4<<10)
+	for range 250 {
+		d.Hooks = append(d.Hooks, &proto.Hook{Name: "a", Event: "Stop", Description: text, Matcher: text, If: []string{text}, StatusMessage: text})
+	}
+	h := &Host{options: Options{StateDir: t.TempDir()}}
+	if err := h.keepDescription(someDigest, d); err != nil {
+		t.Fatal(err)
+	}
+	if again, p := h.recall("/p", someDigest); p != nil || len(again.GetHooks()) != 250 {
+		t.Errorf("it cannot: %v", p)
+	}
+}
+
+func TestUnknownEventIsTold(t *testing.T) {
+	b := newBench(t)
+	path := b.install("fault", "good")
+	b.pin(path)
+	sum := b.sum(path)
+	d := &proto.DescribeResponse{Hooks: []*proto.Hook{{Name: "known", Event: "Stop"}, {Name: "own", Event: "DeployBegins"}}}
+	if err := b.host.keepDescription(sum, d); err != nil {
+		t.Fatal(err)
+	}
+	hooks, notes := described(b.host, b.dir)
+	if len(hooks) != 2 || len(notes) != 1 || notes[0].Code != "unknown_event" || !strings.Contains(notes[0].Message, "DeployBegins") {
+		t.Errorf("got %v, %v", hooks, notes)
 	}
 }

@@ -9,16 +9,17 @@
 // # Packages
 //
 // A package is a folder with one or more executables tenterhook-plugin-NAME in
-// it, and an optional plugin.toml: version, description, and env, a list of
-// variables that its plugins want. [Host.Lock] asks a plugin for its hooks and
-// approves it; [Host.Describe] lists the hooks from then on and starts nothing.
+// it, and an optional plugin.toml: version, description, sandbox, and env, a list of
+// variables that its plugins want. [Host.Learn] asks a plugin for its hooks.
+// [Host.Describe] lists the hooks from then on, with what has to be approved, and
+// starts nothing. Package trust keeps the approvals.
 //
 // # What runs
 //
-// The lock file names the sha256 of each approved executable. At each call the
-// file that is in the package is held against it, for a stat; one that was
-// changed is refused. What is executed is a private copy, whose digest was taken
-// of the bytes that were copied. What an interpreter loads beside a script is
+// An approval binds the sha256 of an executable, its hooks, its variables and its
+// sandbox. At each call the file that is in the package is held against it, for a
+// stat; one that was changed is refused. What is executed is a private copy, whose
+// digest was taken of the bytes that were copied. What an interpreter loads beside a script is
 // not covered: bundle a plugin in such a language into one file.
 //
 // # What holds, whatever a plugin does

@@ -91,11 +91,9 @@ func TestProcessEndsWithItsApproval(t *testing.T) {
 		defer u.mu.Unlock()
 		return u.current.calls > 0
 	})
-	if err := os.Remove(b.host.options.LockFile); err != nil {
-		t.Fatal(err)
-	}
+	b.revoke()
 	_, _, err := b.call(do{Do: "version"})
-	expectCode(t, err, CodeUnlocked)
+	expectCode(t, err, CodeUntrusted)
 	if err := <-slow; err != nil {
 		t.Errorf("the call under way: %v", err)
 	}

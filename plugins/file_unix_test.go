@@ -3,7 +3,6 @@
 package plugins
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
 // kinds are ways in which something at a path is not a file that this user alone
@@ -133,47 +130,6 @@ func old(t testing.TB, paths ...string) {
 	}
 }
 
-// The file of digests holds those of all processes, of the files that there are,
-// and of stamps that can be relied on.
-func TestDigestsOfSeveralProcessesAreKept(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "digests.json")
-	path := func(name string) string { return filepath.Join(dir, "tenterhook-plugin-"+name) }
-	for _, name := range []string{"a", "b", "gone"} {
-		must(t, os.WriteFile(path(name), []byte(name), 0o700))
-	}
-	one, two := &digests{path: file}, &digests{path: file}
-	if _, p := one.of(path("a")); p != nil || len(parseDigests(read(t, file))) != 0 {
-		t.Fatalf("a file that was just written is kept: %v", p)
-	}
-	old(t, path("a"), path("b"), path("gone"))
-	for name, d := range map[string]*digests{"a": one, "b": two, "gone": one} {
-		if sum, p := d.of(path(name)); p != nil || !isDigest(sum) {
-			t.Fatal(sum, p)
-		}
-	}
-	if kept := parseDigests(read(t, file)); len(kept) != 3 {
-		t.Errorf("%d are kept, want those of both processes: %v", len(kept), kept)
-	}
-	must(t, os.Remove(path("gone")))
-	if _, p := one.of(path("gone")); p == nil || p.Code != CodeMissing {
-		t.Errorf("one that is gone: %v", p)
-	}
-	must(t, os.WriteFile(path("c"), []byte("c"), 0o700))
-	old(t, path("c"))
-	if _, p := two.of(path("c")); p != nil {
-		t.Fatal(p)
-	}
-	if kept := parseDigests(read(t, file)); len(kept) != 3 || kept[path("gone")].SHA256 != "" {
-		t.Errorf("kept are %v", kept)
-	}
-	for name, path := range kinds(t, 0o600) {
-		if sum, p := (&digests{path: file}).of(path); p == nil {
-			t.Errorf("%s has the digest %s", name, sum)
-		}
-	}
-}
-
 func read(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -183,122 +139,43 @@ func read(t testing.TB, path string) []byte {
 	return data
 }
 
-func TestDamagedFileOfDigestsIsNone(t *testing.T) {
-	for _, text := range []string{"", "null", "{", "[]", `{"a":{"sha256":"AB"}}`, `{"a":5}`} {
-		if known := parseDigests([]byte(text)); known == nil || len(known) != 0 {
-			t.Errorf("%q: %v", text, known)
-		}
-	}
-}
-
 // What runs is a private copy of the very bytes that were approved.
 func TestCopyIsOfWhatWasApprovedOrThereIsNone(t *testing.T) {
-	fresh := func() (c *copies, src, want string) {
-		base := t.TempDir()
-		src = filepath.Join(base, "tenterhook-plugin-a")
-		must(t, os.WriteFile(src, []byte("#!/bin/sh\n"), 0o700))
-		f, err := os.Open(src)
-		must(t, err)
-		defer f.Close()
-		want, err = digestOf(f)
-		must(t, err)
-		return &copies{dir: filepath.Join(base, "state", "plugins", "run")}, src, want
-	}
 	for name, tc := range map[string]struct {
-		spoil func(c *copies, src, want string)
+		spoil func(b *bench, src string)
 		code  string
 	}{
-		"all is well":            {func(*copies, string, string) {}, ""},
-		"the source changed":     {func(_ *copies, src, _ string) { must(t, os.WriteFile(src, []byte("other"), 0o700)) }, CodeChanged},
-		"the source is gone":     {func(_ *copies, src, _ string) { must(t, os.Remove(src)) }, CodeMissing},
-		"the source is a folder": {func(_ *copies, src, _ string) { must(t, os.Remove(src), os.Mkdir(src, 0o700)) }, CodeUnsafe},
-		"the source is a pipe":   {func(_ *copies, src, _ string) { must(t, os.Remove(src), syscall.Mkfifo(src, 0o700)) }, CodeUnsafe},
-		"the folder is a file":   {func(c *copies, _, _ string) { must(t, writeFile(c.dir, nil)) }, CodeState},
-		"the folder is a link": {func(c *copies, src, _ string) {
-			must(t, os.MkdirAll(filepath.Dir(c.dir), 0o700), os.Symlink(filepath.Dir(src), c.dir))
+		"all is well":            {func(*bench, string) {}, ""},
+		"the source changed":     {func(_ *bench, src string) { must(t, os.WriteFile(src, []byte("other"), 0o700)) }, CodeChanged},
+		"the source is gone":     {func(_ *bench, src string) { must(t, os.Remove(src)) }, CodeMissing},
+		"the source is a folder": {func(_ *bench, src string) { must(t, os.Remove(src), os.Mkdir(src, 0o700)) }, CodeUnsafe},
+		"the source is a pipe":   {func(_ *bench, src string) { must(t, os.Remove(src), syscall.Mkfifo(src, 0o700)) }, CodeUnsafe},
+		"the folder is a file":   {func(b *bench, _ string) { must(t, writeFile(filepath.Join(b.state, "snapshots"), nil)) }, CodeState},
+		"others can write it": {func(b *bench, _ string) {
+			dir := filepath.Join(b.state, "snapshots")
+			must(t, os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o777))
 		}, CodeState},
-		"others can write it":      {func(c *copies, _, _ string) { must(t, os.MkdirAll(c.dir, 0o700), os.Chmod(c.dir, 0o777)) }, CodeState},
-		"others can write plugins": {func(c *copies, _, _ string) { must(t, os.MkdirAll(c.dir, 0o700), os.Chmod(filepath.Dir(c.dir), 0o777)) }, CodeState},
-		"others can write state": {func(c *copies, _, _ string) {
-			must(t, os.MkdirAll(c.dir, 0o700), os.Chmod(filepath.Dir(filepath.Dir(c.dir)), 0o777))
-		}, CodeState},
-		"a folder is where it goes": {func(c *copies, src, want string) {
-			must(t, os.MkdirAll(filepath.Join(c.dir, want, filepath.Base(src), "full"), 0o700))
-		}, CodeState},
-		"a file is where its folder goes": {func(c *copies, _, want string) { must(t, writeFile(filepath.Join(c.dir, want), nil)) }, CodeState},
-		"other bytes are there": {func(c *copies, src, want string) {
-			path := filepath.Join(c.dir, want, filepath.Base(src))
-			must(t, writeFile(path, []byte("other")), os.Chmod(path, 0o500))
-		}, ""},
-		"others can write what is there": {func(c *copies, src, want string) {
-			path := filepath.Join(c.dir, want, filepath.Base(src))
-			must(t, writeFile(path, []byte("#!/bin/sh\n")), os.Chmod(path, 0o777))
-		}, ""},
+		"others can write state": {func(b *bench, _ string) { must(t, os.MkdirAll(b.state, 0o700), os.Chmod(b.state, 0o777)) }, CodeState},
 	} {
-		c, src, want := fresh()
-		c.verified = make(map[string]stamp.Stamp)
-		tc.spoil(c, src, want)
-		path, p := c.take(src, want)
+		b := newBench(t)
+		src := b.script("a", "")
+		seal, p := b.host.seal(src)
+		if p != nil {
+			t.Fatal(p)
+		}
+		tc.spoil(b, src)
+		path, p := b.host.copyOf(src, seal)
 		if tc.code != "" {
 			if p == nil || p.Code != tc.code || path != "" || p.Hint == "" {
 				t.Errorf("%s: %s, %+v, want %s", name, path, p, tc.code)
 			}
-		} else if data := read(t, path); p != nil || !bytes.Equal(data, []byte("#!/bin/sh\n")) || filepath.Base(path) != filepath.Base(src) {
+		} else if data := read(t, path); p != nil || string(data) != "#!/bin/sh\n" || filepath.Base(path) != filepath.Base(src) {
 			t.Errorf("%s: %v, a copy of %q", name, p, data)
 		} else if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o500 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
-		if left, _ := filepath.Glob(filepath.Join(c.dir, "*.tmp")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(b.state, "snapshots", "*.tmp")); len(left) > 0 {
 			t.Errorf("%s: left are %v", name, left)
 		}
-	}
-}
-
-// A copy that was verified is not read again, one that changed is; those that no
-// host used for a month go, and none that is in use.
-func TestCopiesAreReadAndKeptAsLongAsTheyAreUsed(t *testing.T) {
-	base := t.TempDir()
-	c := &copies{dir: filepath.Join(base, "state", "plugins", "run"), verified: make(map[string]stamp.Stamp)}
-	take := func(text string) string {
-		t.Helper()
-		src := filepath.Join(base, "tenterhook-plugin-a")
-		must(t, os.WriteFile(src, []byte(text), 0o700))
-		f, err := os.Open(src)
-		must(t, err)
-		defer f.Close()
-		want, err := digestOf(f)
-		must(t, err)
-		path, p := c.take(src, want)
-		if p != nil {
-			t.Fatal(p)
-		}
-		return path
-	}
-	first := take("one")
-	if len(c.verified) != 0 {
-		t.Error("a copy that was just made is relied on by its stamp")
-	}
-	old(t, first)
-	if take("one") != first || len(c.verified) != 1 {
-		t.Errorf("%v", c.verified)
-	}
-	must(t, os.Chmod(first, 0o700), os.WriteFile(first, []byte("two"), 0o700))
-	if take("one") != first || string(read(t, first)) != "one" {
-		t.Errorf("a copy that changed runs: %q", read(t, first))
-	}
-	second, aged := take("two"), time.Now().Add(-31*24*time.Hour)
-	must(t, os.Chtimes(filepath.Dir(first), aged, aged), os.Chtimes(filepath.Dir(second), aged, aged))
-	take("two") // in use
-	third := take("three")
-	for path, want := range map[string]bool{first: false, second: true, third: true} {
-		if _, err := os.Stat(path); (err == nil) != want {
-			t.Errorf("%q: %v", read(t, path), err)
-		}
-	}
-	young := time.Now().Add(-29 * 24 * time.Hour)
-	must(t, os.Chtimes(filepath.Dir(second), young, young))
-	take("four")
-	if _, err := os.Stat(second); err != nil {
-		t.Errorf("one that was used 29 days ago: %v", err)
 	}
 }

@@ -1,10 +1,7 @@
 package plugins
 
 import (
-	"maps"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -174,82 +171,6 @@ func FuzzKeptDescription(f *testing.F) {
 		}
 		for _, hk := range hooks {
 			sound(t, hk)
-		}
-	})
-}
-
-func FuzzLock(f *testing.F) {
-	sum := strings.Repeat("0a", 32)
-	for _, text := range []string{
-		`{"version":1,"plugins":{"pkg/tenterhook-plugin-a":{"sha256":"` + sum + `","version":"1","env":["TOKEN"]}}}`,
-		`{"version":1,"plugins":{"/a":{"sha256":"` + sum + `"},"/x/../a":{"sha256":"` + sum + `"}}}`,
-		`{"version":1,"plugins":{"../a":{"sha256":"` + sum + `"}}}`,
-		`{"version":1,"plugins":{"":{"sha256":"` + strings.ToUpper(sum) + `"}}}`,
-		`{"version":1,"plugins":{"a":null}}`,
-		`{"version":1,"PLUGINS":{}}`,
-		`{"version":2,"more":1}`,
-		`{"version":1,"version":1}`,
-		`{"version":` + strings.Repeat("9", 3000) + `}`,
-		`{"version":1,"` + strings.Repeat("k", 3000) + `":"\u001b"}`,
-		`null`, `{`, ``, `[1]`, "{\"\x1b\":1}",
-	} {
-		f.Add([]byte(text))
-	}
-	path := filepath.FromSlash("/lock/plugins.lock")
-	if runtime.GOOS == "windows" {
-		path = `C:\lock\plugins.lock`
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		l, p := parseLock(path, data)
-		if p != nil {
-			said(t, p.Error())
-			if l != nil || p.Code != CodeLock {
-				t.Fatalf("a broken lock is %v, with the code %s", l, p.Code)
-			}
-			return
-		}
-		binaries := l.Binaries()
-		if len(binaries) != len(l.pins) {
-			t.Fatalf("%d plugins of %q", len(binaries), slices.Collect(maps.Keys(l.pins)))
-		}
-		for _, binary := range binaries {
-			if pin, ok := l.Pin(binary); !ok || !isDigest(pin.SHA256) || !filepath.IsAbs(binary) {
-				t.Fatalf("%q is listed, and is pinned as %+v", binary, pin)
-			}
-		}
-		text, p := l.encode()
-		if p != nil {
-			said(t, p.Error())
-			return
-		}
-		again, p := parseLock(path, text)
-		if p != nil {
-			t.Fatalf("what was written cannot be read: %v\n%s", p, text)
-		}
-		if diff := cmp.Diff(l.pins, again.pins); diff != "" {
-			t.Errorf("written and read it is another: %s", diff)
-		}
-	})
-}
-
-func FuzzDigests(f *testing.F) {
-	sum := strings.Repeat("0a", 32)
-	for _, text := range []string{
-		`{"/a":{"stamp":{"dev":1,"inode":2,"size":3,"mtime":4,"ctime":5,"mode":6},"sha256":"` + sum + `"}}`,
-		`{"/a":{"stamp":{},"sha256":"../../x"},"/b":null,"/c":{"sha256":""}}`,
-		`null`, `{`, ``, `{"/a":1}`,
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		known := parseDigests(data)
-		if known == nil {
-			t.Fatal("nothing can be kept in it")
-		}
-		for path, one := range known {
-			if !isDigest(one.SHA256) {
-				t.Errorf("%q has the digest %q, which would name a file", path, one.SHA256)
-			}
 		}
 	})
 }

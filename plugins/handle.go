@@ -80,7 +80,7 @@ func (h *Host) failed(ctx context.Context, in *instance, c *hook.Call, r *proto.
 			Hint: "is it a plugin of tenterhook? see plugins/proto/hook.proto", Err: err}
 	case codes.NotFound:
 		return &hook.Error{Failure: hook.FailureStart, Reason: "it has no such hook: " + message,
-			Hint: `correct the hook's key "hook", or approve the plugin again with: tenterhook plugin lock`, Err: err}
+			Hint: `correct the hook's key "hook", or approve the plugin again with: tenterhook trust`, Err: err}
 	}
 	if in.dead() {
 		return h.lost(ctx, in, c, message, err)

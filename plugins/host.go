@@ -14,26 +14,20 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
-	"github.com/tenterhook/tenterhook/internal/stamp"
 	"github.com/tenterhook/tenterhook/plugins/proto"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // Options configure a Host. The zero value works: plugins that the standard
-// lock file approves.
+// store approves.
 type Options struct {
-	// StateDir holds what plugins said of themselves, their digests and the
-	// copies that run, in a folder "plugins"; "" = $XDG_STATE_HOME/tenterhook.
-	// It must be this user's alone, and not be mounted noexec.
+	// StateDir holds the approvals, see [trust.Open], the copies that run, and in
+	// a folder "plugins" what plugins said of themselves;
+	// "" = $XDG_STATE_HOME/tenterhook. It must be this user's alone, and not be
+	// mounted noexec.
 	StateDir string
-	// LockFile says which plugins may run; "" = plugins.lock in StateDir.
-	LockFile string
-	// AllowUnlocked lets plugins run that the lock file does not name. One that
-	// it names must be what it says, all the same.
-	AllowUnlocked bool
-	// Approved, where not nil, names the digest that was approved elsewhere for
-	// an executable. A plugin must then satisfy the lock file, where that names
-	// it, and Approved, where that does.
-	Approved func(path string) (sha256 string, ok bool)
+	// Approvals are files with more approvals, see [trust.OpenFile].
+	Approvals []string
 	// Env names variables that every plugin gets beside the usual ones.
 	Env []string
 	// Environ is the host's environment, as "key=value"; nil = this process's
@@ -58,26 +52,26 @@ type Options struct {
 type Host struct {
 	options  Options
 	versions []int // of the protocol
-	digests  *digests
-	copies   *copies
 	sockets  *sockets
-	pins     pins
 	reader   dialect.Reader
+
+	stores    func() []*trust.Store // of approvals
+	snapshots *trust.Snapshots      // what runs
 
 	ctx    context.Context // ends with the host, with the cause errClosed
 	cancel context.CancelCauseFunc
 
 	mu     sync.Mutex
 	closed bool
-	units  map[string]*unit  // by the executable's path
-	single map[string]string // that path, by the folder of a package with one plugin
-	work   sync.WaitGroup    // what Close waits for
+	units  map[string]*unit      // by the executable's path
+	single map[string]string     // that path, by the folder of a package with one plugin
+	read   map[string]executable // by that path
+	work   sync.WaitGroup        // what Close waits for
 }
 
 // New returns a Host. It starts nothing and reads nothing.
 func New(o Options) *Host {
 	o.StateDir = cmp.Or(o.StateDir, filepath.Join(xdg.StateHome, "tenterhook"))
-	o.LockFile = cmp.Or(o.LockFile, filepath.Join(o.StateDir, "plugins.lock"))
 	o.StartTimeout = cmp.Or(o.StartTimeout, 10*time.Second)
 	o.HealthTimeout = cmp.Or(o.HealthTimeout, 2*time.Second)
 	o.IdleCheck = cmp.Or(o.IdleCheck, 30*time.Second)
@@ -86,22 +80,34 @@ func New(o Options) *Host {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	o.Environ, o.Env = slices.Clone(o.Environ), slices.Clone(o.Env)
-	state := filepath.Join(o.StateDir, "plugins")
+	o.Environ, o.Env, o.Approvals = slices.Clone(o.Environ), slices.Clone(o.Env), slices.Clone(o.Approvals)
 	h := &Host{
 		options: o,
-		digests: &digests{path: filepath.Join(state, "digests.json")},
-		copies:  &copies{dir: filepath.Join(state, "run"), verified: make(map[string]stamp.Stamp)},
 		sockets: &sockets{base: o.SocketDir, state: o.StateDir},
-		pins:    pins{path: o.LockFile},
 		units:   make(map[string]*unit),
 		single:  make(map[string]string),
+		read:    make(map[string]executable),
+
+		stores:    sync.OnceValue(func() []*trust.Store { return openStores(o) }),
+		snapshots: trust.NewSnapshots(filepath.Join(o.StateDir, "snapshots")),
 	}
 	for v := proto.MinVersion; v <= proto.Version; v++ {
 		h.versions = append(h.versions, v)
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	return h
+}
+
+// openStores opens the stores of approvals. One that cannot be relied on says so
+// when it is asked.
+func openStores(o Options) []*trust.Store {
+	own, _ := trust.Open(o.StateDir)
+	stores := []*trust.Store{own}
+	for _, file := range o.Approvals {
+		handed, _ := trust.OpenFile(file)
+		stores = append(stores, handed)
+	}
+	return stores
 }
 
 // Prewarm starts the plugin of a hook, so that the first call does not wait for
@@ -180,7 +186,7 @@ func (h *Host) launch(ctx context.Context, path string, a approval) (*instance, 
 	if _, p := enforced(a.box); p != nil {
 		return nil, p
 	}
-	copied, p := h.copies.take(path, a.digest)
+	copied, p := h.copyOf(path, a.seal)
 	if p != nil {
 		return nil, p
 	}

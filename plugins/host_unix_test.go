@@ -26,33 +26,33 @@ import (
 func TestHostHasTheDocumentedDefaults(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
-	want := Options{StateDir: filepath.Join(xdg.StateHome, "tenterhook"), LockFile: filepath.Join(xdg.StateHome, "tenterhook", "plugins.lock"),
+	want := Options{StateDir: filepath.Join(xdg.StateHome, "tenterhook"),
 		Environ: os.Environ(), StartTimeout: 10 * time.Second, HealthTimeout: 2 * time.Second, IdleCheck: 30 * time.Second, Grace: time.Second, MaxReply: 4 << 20}
 	compare := func(want Options, h *Host) {
 		t.Helper()
 		a, _ := json.Marshal(struct {
 			Options
-			Approved, Logger any
+			Logger any
 		}{Options: want})
 		b, _ := json.Marshal(struct {
 			Options
-			Approved, Logger any
+			Logger any
 		}{Options: h.options})
 		if diff := cmp.Diff(string(a), string(b)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	}
 	compare(want, h)
-	own := Options{StateDir: "/s", LockFile: "/l", Env: []string{"A"}, Environ: []string{"A=1"}, SocketDir: "/k", StartTimeout: 1, HealthTimeout: 2, IdleCheck: 3, Grace: 4, MaxReply: 5, AllowUnlocked: true}
+	own := Options{StateDir: "/s", Approvals: []string{"/a"}, Env: []string{"A"}, Environ: []string{"A=1"}, SocketDir: "/k", StartTimeout: 1, HealthTimeout: 2, IdleCheck: 3, Grace: 4, MaxReply: 5}
 	h = New(own)
 	defer h.Close()
 	compare(own, h)
-	own.Env[0], own.Environ[0] = "B", "B=2"
-	if h.options.Env[0] != "A" || h.options.Environ[0] != "A=1" {
+	own.Env[0], own.Environ[0], own.Approvals[0] = "B", "B=2", "/b"
+	if h.options.Env[0] != "A" || h.options.Environ[0] != "A=1" || h.options.Approvals[0] != "/a" {
 		t.Errorf("%v %v", h.options.Env, h.options.Environ)
 	}
-	if h.digests.path != "/s/plugins/digests.json" || h.copies.dir != "/s/plugins/run" || h.pins.path != "/l" || h.sockets.base != "/k" || h.sockets.state != "/s" {
-		t.Errorf("%+v %+v", h.digests, h.copies)
+	if h.sockets.base != "/k" || h.sockets.state != "/s" {
+		t.Errorf("%+v", h.sockets)
 	}
 	if len(h.versions) != int(proto.Version-proto.MinVersion)+1 || h.versions[0] != proto.MinVersion {
 		t.Errorf("%v", h.versions)
@@ -90,7 +90,7 @@ func processesOf(b *bench) map[string]Process { return b.host.processes() }
 func TestPrewarmSaysWhyItFails(t *testing.T) {
 	b := newBench(t)
 	path := b.install("fault", "exit")
-	expectCode(t, b.host.Prewarm(t.Context(), &hook.Call{Hook: b.hook()}), CodeUnlocked)
+	expectCode(t, b.host.Prewarm(t.Context(), &hook.Call{Hook: b.hook()}), CodeUntrusted)
 	b.pin(path)
 	err := b.host.Prewarm(t.Context(), &hook.Call{Hook: b.hook()})
 	if p := expectCode(t, err, CodeExited); p != nil && (p.Path != path || !strings.Contains(p.Reason, `it said: "no licence file"`)) {
@@ -139,9 +139,9 @@ func TestCallThatWaitedForAStartLooksAgain(t *testing.T) {
 		})
 	}
 	all.Wait()
-	must(t, os.Remove(b.host.options.LockFile))
+	b.revoke()
 	_, err := u.acquire(t.Context(), old)
-	expectCode(t, err, CodeUnlocked)
+	expectCode(t, err, CodeUntrusted)
 	if pid := b.pid(); pid != 0 {
 		t.Errorf("process %d is left", pid)
 	}

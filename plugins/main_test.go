@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // The variables that make the test binary a plugin or a host.
@@ -95,22 +96,89 @@ func (b *bench) install(name, mode string) string {
 	return b.testBinary(name, self, mode)
 }
 
-// pin approves an executable as it is, without asking it.
-func (b *bench) pin(path string, env ...string) {
+// store is the bench's approvals, as the command line changes them.
+func (b *bench) store() *trust.Store {
 	b.t.Helper()
-	lock, err := ReadLock(b.host.options.LockFile)
+	s, err := trust.Open(b.state)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	sum, p := b.host.digests.of(path)
-	if p != nil {
-		b.t.Fatal(p)
+	return s
+}
+
+// pin approves an executable as it is, without asking it.
+func (b *bench) pin(path string, env ...string) {
+	b.t.Helper()
+	file, _ := readPackageFile(filepath.Join(filepath.Dir(path), manifestName))
+	b.grant(path, terms{env, file.box})
+}
+
+// grant approves an executable as it is, with other terms than its plugin.toml asks for.
+func (b *bench) grant(path string, t terms) {
+	b.t.Helper()
+	subject := subjectOf(path)
+	var err error
+	if subject.Definition, err = define(t, nil); err != nil {
+		b.t.Fatal(err)
 	}
-	lock.Set(path, Pin{SHA256: sum, Env: env})
-	if err := lock.Write(); err != nil {
+	b.approve(subject)
+}
+
+func (b *bench) approve(s trust.Subject) {
+	b.t.Helper()
+	seal, err := s.Seal()
+	if err == nil {
+		err = b.store().Approve(seal)
+	}
+	if err != nil {
 		b.t.Fatal(err)
 	}
 }
+
+// approvals is the file that they are in.
+func (b *bench) approvals() string { return filepath.Join(b.state, "approvals.json") }
+
+// revoke takes all approvals back.
+func (b *bench) revoke() {
+	b.t.Helper()
+	if removed, err := b.store().RevokeWhere(func(*trust.Approval) bool { return true }); err != nil || len(removed) == 0 {
+		b.t.Fatal(removed, err)
+	}
+}
+
+// trust asks the plugins of the package for their hooks, and approves them, as the
+// command line does.
+func (b *bench) trust() {
+	b.t.Helper()
+	if err := b.host.Learn(b.t.Context(), b.dir); err != nil {
+		b.t.Fatal(err)
+	}
+	plugins, _ := b.host.Describe("guard", b.dir)
+	for _, p := range plugins {
+		b.approve(p.Subject)
+	}
+}
+
+// described are the hooks of the package's plugins.
+func described(h *Host, dir string) (hooks []*hook.Hook, notes []hook.Diagnostic) {
+	plugins, notes := h.Describe("guard", dir)
+	for _, p := range plugins {
+		hooks = append(hooks, p.Hooks...)
+	}
+	return hooks, notes
+}
+
+// sum is the digest of an executable.
+func (b *bench) sum(path string) string {
+	b.t.Helper()
+	seal, p := b.host.seal(path)
+	if p != nil {
+		b.t.Fatal(p)
+	}
+	return digestOf(seal.Folder())
+}
+
+var someDigest = strings.Repeat("0a", 32)
 
 // good installs the plugin that does what it is told, and approves it.
 func (b *bench) good() *bench {

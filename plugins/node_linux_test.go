@@ -58,9 +58,10 @@ func TestPluginInNodeDeniesFromTheCommandLineAndLeavesNoProcess(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"plugin", "lock", "secrets"}, 0, "locked secrets/secrets"},
+		{[]string{"trust", "--all", "--yes"}, 0, "approved plugin/secrets/secrets"},
+		{[]string{"trust", "--revoke", "plugin/secrets/no-secrets"}, 0, "revoked 1 approval"},
 		{write("Write", "nothing"), 2, "untrusted"}, // it blocks when it cannot judge
-		{[]string{"trust", "--all", "--yes"}, 0, "approved plugin/secrets/no-secrets"},
+		{[]string{"trust", "plugin/secrets/no-secrets", "--yes"}, 0, "approved plugin/secrets/secrets"},
 		{write("Write", "AKIA0123456789ABCDEF"), 2, "the text holds an AWS access key"},
 		{write("Edit", "-----BEGIN PRIVATE KEY-----"), 2, "the text holds a private key"},
 		{write("Write", "AKIA is a prefix"), 0, "success  plugin/secrets/no-secrets"},

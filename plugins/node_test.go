@@ -81,10 +81,8 @@ func TestPluginInNodeDenies(t *testing.T) {
 	bundle := buildNodePlugin(t)
 	b := newBench(t)
 	installFile(t, bundle, b.dir)
-	if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
-		t.Fatal(err, b.log)
-	}
-	hooks, notes := b.host.Describe("secrets", b.dir)
+	b.trust()
+	hooks, notes := described(b.host, b.dir)
 	if len(hooks) != 1 || len(notes) != 0 {
 		t.Fatal(hooks, notes)
 	}

@@ -1,14 +1,12 @@
 package plugins
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -21,20 +19,20 @@ type Package struct {
 	Dir         string
 	Version     string // of plugin.toml, or what the only plugin calls itself
 	Description string
-	Env         []string      // variables that plugin.toml asks for; a lock file grants them
-	Sandbox     *hook.Sandbox // what plugin.toml asks for; nil = nothing; a lock file grants it
+	Env         []string      // variables that plugin.toml asks for; an approval grants them
+	Sandbox     *hook.Sandbox // what plugin.toml asks for; nil = nothing; an approval grants it
 	Plugins     []Plugin      // in order of their names
 }
 
 // Plugin is one executable of a package.
 type Plugin struct {
-	Name   string // without tenterhook-plugin-
-	Path   string
-	Digest string // the sha256 of the file as it is now, in hex; "" = it cannot be read
-	Locked string // the digest that the lock file approves; "" = none
-	Hooks  int    // how many it described; -1 = nobody asked it yet
-	State  State
-	Why    string // of a state that is not in order
+	Name     string // without tenterhook-plugin-
+	Path     string
+	Digest   string // the sha256 of the file as it is now, in hex; "" = it cannot be read
+	Approved string // the digest that is approved; "" = none
+	Hooks    int    // how many it described; -1 = nobody asked it yet
+	State    State
+	Why      string // of a state that is not in order
 
 	Processes []Process // of this user's hosts, those where it runs first
 }
@@ -44,13 +42,13 @@ type State string
 
 // The states.
 const (
-	StateStopped  State = "stopped"  // ready to be started
-	StateStarting State = "starting" // being started
-	StateRunning  State = "running"
-	StateFailing  State = "failing"  // it failed of late and is not started for a while
-	StateUnlocked State = "unlocked" // it is not approved
-	StateChanged  State = "changed"  // it is not what was approved
-	StateInvalid  State = "invalid"  // it cannot be run
+	StateStopped   State = "stopped"  // ready to be started
+	StateStarting  State = "starting" // being started
+	StateRunning   State = "running"
+	StateFailing   State = "failing"   // it failed of late and is not started for a while
+	StateUntrusted State = "untrusted" // it is not approved
+	StateChanged   State = "changed"   // it is not what was approved
+	StateInvalid   State = "invalid"   // it cannot be run
 )
 
 // manifestName is the file that says more about a package. It is not needed.
@@ -110,7 +108,7 @@ func (h *Host) inspect(dir string, standing map[string][]Process) (Package, []ho
 		return pkg, append(notes, about(CodeMissing, dir, err, "make the folder readable").Diagnostic())
 	}
 	for _, one := range found {
-		plugin, said, p := h.plugin(one, standing[one.path])
+		plugin, said, p := h.plugin(one, file, standing[one.path])
 		if p != nil {
 			notes = append(notes, p.Diagnostic())
 		}
@@ -124,23 +122,29 @@ func (h *Host) inspect(dir string, standing map[string][]Process) (Package, []ho
 
 // plugin is how one plugin stands, the version that it gives itself, and what
 // keeps it from running.
-func (h *Host) plugin(one binary, processes []Process) (Plugin, string, *Problem) {
+func (h *Host) plugin(one binary, file packageFile, processes []Process) (Plugin, string, *Problem) {
 	row := Plugin{Name: one.name, Path: one.path, Hooks: -1, State: StateStopped, Processes: processes}
-	row.Digest, _ = h.digests.of(one.path)
-	if lock, p := h.pins.now(); p == nil {
-		pin, _ := lock.Pin(one.path)
-		row.Locked = pin.SHA256
+	if seal, p := h.seal(one.path); p == nil {
+		row.Digest = digestOf(seal.Folder())
+	}
+	if found, _ := h.approvals(one.path); len(found) > 0 {
+		row.Approved = digestOf(h.likely(one.path, found).Folder)
 	}
 	var version string
 	d, unknown := h.recall(one.path, row.Digest)
 	if unknown == nil {
 		row.Hooks, version = len(d.GetHooks()), d.GetVersion()
 	}
-	if _, p := h.approval(one.path); p != nil {
+	a, p := h.approval(one.path)
+	if p == nil {
+		row.Approved = a.digest
+		p = a.differ(one.path, file)
+	}
+	if p != nil {
 		row.Why = p.Reason
 		switch p.Code {
-		case CodeUnlocked:
-			row.State = StateUnlocked
+		case CodeUntrusted:
+			row.State = StateUntrusted
 		case CodeChanged:
 			row.State = StateChanged
 		default:
@@ -153,41 +157,6 @@ func (h *Host) plugin(one binary, processes []Process) (Plugin, string, *Problem
 	}
 	return row, version, unknown
 }
-
-// Lock learns what hooks the plugins of a package have, and approves them: it
-// writes their digests, and the variables and the sandbox that plugin.toml asks
-// for, to the lock file. It returns the package as it is then. Plugins that failed are not
-// approved, and are in the error.
-func (h *Host) Lock(ctx context.Context, dir string) (Package, error) {
-	pkg, notes := h.Package(dir)
-	_, err := binaries(dir)
-	for _, d := range notes {
-		if err == nil && d.Code == CodeManifest { // what it asks for is what would be approved
-			return pkg, &Problem{Code: d.Code, Path: d.Path, Reason: d.Message, Hint: d.Hint}
-		}
-	}
-	all, failed := h.learn(ctx, dir)
-	if len(all) == 0 {
-		return pkg, failed
-	}
-	locking.Lock()
-	defer locking.Unlock()
-	lock, err := ReadLock(h.options.LockFile)
-	if err != nil {
-		return pkg, errors.Join(failed, err)
-	}
-	for _, one := range all {
-		lock.Set(one.path, Pin{SHA256: one.digest, Version: one.description.GetVersion(), Env: pkg.Env, Sandbox: pkg.Sandbox})
-	}
-	if err := lock.Write(); err != nil {
-		return pkg, errors.Join(failed, err)
-	}
-	pkg, _ = h.Package(dir)
-	return pkg, failed
-}
-
-// locking keeps the changes of this process to lock files apart.
-var locking sync.Mutex
 
 func readPackageFile(path string) (packageFile, []hook.Diagnostic) {
 	var file packageFile
@@ -207,6 +176,9 @@ func readPackageFile(path string) (packageFile, []hook.Diagnostic) {
 	}
 	var notes []hook.Diagnostic
 	for _, key := range meta.Undecoded() {
+		if key[0] == "sandbox" { // it has keys of its own
+			continue
+		}
 		hint := ""
 		if near := hook.Nearest(key.String(), []string{"version", "description", "env", "sandbox"}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)

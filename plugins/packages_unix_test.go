@@ -14,6 +14,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/plugins/proto"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 func (b *bench) manifest(text string) {
@@ -73,21 +74,17 @@ func TestManifestOfAPackageIsReadWithCare(t *testing.T) {
 // A package says how each of its plugins stands.
 func TestPackageSaysHowItsPluginsStand(t *testing.T) {
 	b := newBench(t)
-	names := []string{"changed", "good", "invalid", "unlocked"}
+	names := []string{"changed", "good", "invalid", "new"}
 	for _, name := range names {
 		b.pin(b.script(name, "exit 1 # "+name+"\n"))
 	}
-	lock, err := ReadLock(b.host.options.LockFile)
-	if err != nil {
-		t.Fatal(err)
-	}
 	at := func(name string) string { return filepath.Join(b.dir, proto.BinaryPrefix+name) }
-	lock.Remove(at("unlocked"))
-	if err := lock.Write(); err != nil {
+	approved := b.sum(at("changed"))
+	if _, err := b.store().RevokeWhere(func(a *trust.Approval) bool { return a.ID == idOf(at("new")) }); err != nil {
 		t.Fatal(err)
 	}
 	b.script("changed", "exit 2\n")
-	good, _ := b.host.digests.of(at("good"))
+	good := b.sum(at("good"))
 	if err := b.host.keepDescription(good, &proto.DescribeResponse{Version: "3", Hooks: []*proto.Hook{{Name: "a", Event: "Stop"}, {Name: "b", Event: "Stop"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -97,26 +94,25 @@ func TestPackageSaysHowItsPluginsStand(t *testing.T) {
 	pkg, notes := b.host.Package(b.dir)
 	var rows []string
 	for _, p := range pkg.Plugins {
-		rows = append(rows, fmt.Sprintf("%s %s %d hooks, locked %v, digest %v: %s", p.Name, p.State, p.Hooks, p.Locked != "" && p.Locked == p.Digest, p.Digest != "", p.Why))
+		rows = append(rows, fmt.Sprintf("%s %s %d hooks, approved %v, digest %v: %s", p.Name, p.State, p.Hooks, p.Approved != "" && p.Approved == p.Digest, p.Digest != "", p.Why))
 		if p.Path != at(p.Name) {
 			t.Errorf("%s is %s", p.Name, p.Path)
 		}
 	}
-	changed, _ := b.host.digests.of(at("changed"))
-	pin, _ := lock.Pin(at("changed"))
+	changed := b.sum(at("changed"))
 	want := []string{
-		"changed changed -1 hooks, locked false, digest true: its sha256 is " + changed + ", approved is " + pin.SHA256,
-		"good stopped 2 hooks, locked true, digest true: ",
-		"invalid invalid -1 hooks, locked false, digest false: others can write it",
-		"unlocked unlocked -1 hooks, locked false, digest true: it is not approved",
+		"changed changed -1 hooks, approved false, digest true: its sha256 is " + changed + ", approved is " + approved,
+		"good stopped 2 hooks, approved true, digest true: ",
+		"invalid invalid -1 hooks, approved false, digest false: others can write it",
+		"new untrusted -1 hooks, approved false, digest true: it is not approved",
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{CodeChanged, CodeUnsafe, CodeUnlocked}, codesOf(notes)); diff != "" || pkg.Version != "" || pkg.Name != "guard" || pkg.Dir != b.dir {
+	if diff := cmp.Diff([]string{CodeChanged, CodeUnsafe, CodeUntrusted}, codesOf(notes)); diff != "" || pkg.Version != "" || pkg.Name != "guard" || pkg.Dir != b.dir {
 		t.Errorf("%s %+v", diff, pkg)
 	}
-	for _, name := range []string{"changed", "invalid", "unlocked"} {
+	for _, name := range []string{"changed", "invalid", "new"} {
 		if err := os.Remove(at(name)); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +144,7 @@ func TestPackagesAreTheFoldersWithPlugins(t *testing.T) {
 	quiet := filepath.Join(all, "quiet", proto.BinaryPrefix+"q")
 	must(t, os.Mkdir(filepath.Dir(quiet), 0o700), os.WriteFile(quiet, []byte("#!/bin/sh\n"), 0o700))
 	b.pin(quiet)
-	sum, _ := b.host.digests.of(quiet)
+	sum := b.sum(quiet)
 	must(t, b.host.keepDescription(sum, &proto.DescribeResponse{}))
 	list, notes := b.host.Packages(all)
 	var names []string
@@ -158,7 +154,7 @@ func TestPackagesAreTheFoldersWithPlugins(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "guard", "quiet"}, names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{CodeUnlocked, CodeManifest, CodeNew}, codesOf(notes)); diff != "" {
+	if diff := cmp.Diff([]string{CodeUntrusted, CodeManifest, CodeNew}, codesOf(notes)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if list, notes := b.host.Packages(filepath.Join(all, "none")); len(list)+len(notes) != 0 {
@@ -172,47 +168,93 @@ func TestPackagesAreTheFoldersWithPlugins(t *testing.T) {
 	}
 }
 
-// Lock approves the plugins that could be asked, with the variables that
-// plugin.toml asks for, and says what is wrong with the others.
-func TestLockApprovesWhatCouldBeAsked(t *testing.T) {
+// The plugins that could be asked are approved with what plugin.toml asks for, and
+// what is wrong with the others is said.
+func TestWhatCouldBeAskedCanBeApproved(t *testing.T) {
 	b := newBench(t)
 	b.install("fault", "good")
 	b.script("exits", "exit 3\n")
-	b.script("locked", "exit 3\n")
-	if err := os.Chmod(filepath.Join(b.dir, proto.BinaryPrefix+"locked"), 0o777); err != nil {
+	b.script("shared", "exit 3\n")
+	if err := os.Chmod(filepath.Join(b.dir, proto.BinaryPrefix+"shared"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	b.manifest("sandbox = \"none\"\nenv = [\"TOKEN\", \"AGENT\"]\n")
-	pkg, err := b.host.Lock(t.Context(), b.dir)
-	if err == nil || !strings.Contains(err.Error(), "exits: it ended before the handshake") || !strings.Contains(err.Error(), "locked: others can write it") {
+	err := b.host.Learn(t.Context(), b.dir)
+	if err == nil || !strings.Contains(err.Error(), "exits: it ended before the handshake") || !strings.Contains(err.Error(), "shared: others can write it") {
 		t.Errorf("%v", err)
 	}
-	lock, _ := ReadLock(b.host.options.LockFile)
 	path := filepath.Join(b.dir, proto.BinaryPrefix+"fault")
-	sum, _ := b.host.digests.of(path)
-	if pin, _ := lock.Pin(path); len(lock.Binaries()) != 1 || cmp.Diff(Pin{SHA256: sum, Version: "1.0.0", Env: []string{"AGENT", "TOKEN"}, Sandbox: &hook.Sandbox{Mode: hook.SandboxNone}}, pin) != "" {
-		t.Errorf("%v %+v", lock.Binaries(), pin)
+	must(t, b.host.Learn(t.Context(), path))
+	plugins, _ := b.host.Describe("guard", b.dir)
+	for _, p := range plugins {
+		if p.Subject.Path == path {
+			b.approve(p.Subject)
+		}
 	}
+	a, p := b.host.approval(path)
+	if want := (terms{[]string{"AGENT", "TOKEN"}, &hook.Sandbox{Mode: hook.SandboxNone}}); p != nil || a.digest != b.sum(path) || cmp.Diff(want, a.terms, cmp.AllowUnexported(terms{})) != "" {
+		t.Errorf("%+v %v", a, p)
+	}
+	pkg, _ := b.host.Package(b.dir)
 	for _, p := range pkg.Plugins {
-		if want := map[string]State{"fault": StateStopped, "exits": StateUnlocked, "locked": StateInvalid}[p.Name]; p.State != want {
+		if want := map[string]State{"fault": StateStopped, "exits": StateUntrusted, "shared": StateInvalid}[p.Name]; p.State != want {
 			t.Errorf("%s is %s", p.Name, p.State)
 		}
 	}
-	for dir, code := range map[string]string{t.TempDir(): CodeMissing, filepath.Join(b.dir, "none"): CodeMissing, path: CodeMissing} {
-		before := read(t, b.host.options.LockFile)
-		_, err := b.host.Lock(t.Context(), dir)
-		expectCode(t, err, code)
-		expectCode(t, b.host.Learn(t.Context(), dir), code)
-		if string(read(t, b.host.options.LockFile)) != string(before) {
-			t.Errorf("%s: the lock changed", dir)
+	for _, dir := range []string{t.TempDir(), filepath.Join(b.dir, "none"), filepath.Join(b.dir, proto.BinaryPrefix+"none")} {
+		expectCode(t, b.host.Learn(t.Context(), dir), CodeMissing)
+	}
+}
+
+// A plugin.toml that asks for something else than was approved ends the approval of
+// the plugin's hooks. What runs meanwhile is what was approved.
+func TestPluginWhosePackageAsksForMoreIsNotTheApprovedOne(t *testing.T) {
+	b := newBench(t)
+	path := b.install("fault", "good")
+	b.trust()
+	judged := func() (trust.Verdict, Plugin, []string) {
+		t.Helper()
+		h := b.open()
+		plugins, notes := h.Describe("guard", b.dir)
+		pkg, _ := h.Package(b.dir)
+		return trust.NewGuard(plugins[0].Subject, b.store()).Check(nil), pkg.Plugins[0], codesOf(notes)
+	}
+	if v, p, notes := judged(); !v.Approved || p.State != StateStopped || len(notes) != 0 {
+		t.Fatalf("%+v %+v %v", v, p, notes)
+	}
+	for text, what := range map[string]string{"sandbox = \"none\"\nenv = [\"TOKEN\"]\n": "env", "sandbox = \"reap\"\n": "sandbox", "": "sandbox"} {
+		b.manifest(text)
+		v, p, notes := judged()
+		if v.Approved || p.State != StateChanged || !strings.Contains(p.Why, "the "+what+" that plugin.toml asks for") || len(notes) != 1 || notes[0] != CodeChanged {
+			t.Errorf("%q: %+v %+v %v", text, v, p, notes)
+		}
+		if a, p := b.open().approval(path); p != nil || len(a.env) != 0 || a.granted == nil || a.granted.Mode != hook.SandboxNone {
+			t.Errorf("%q: it is granted %+v, %v", text, a.terms, p)
 		}
 	}
-	if err := os.Remove(b.host.options.LockFile); err != nil {
-		t.Fatal(err)
+	b.manifest("sandbox = 5\n")
+	if v, _, notes := judged(); v.Approved || len(notes) == 0 || notes[0] != CodeManifest {
+		t.Errorf("broken: %+v %v", v, notes)
 	}
-	h := b.open(func(o *Options) { o.LockFile = filepath.Join(path, "plugins.lock") })
-	if _, err = h.Lock(t.Context(), b.dir); err == nil || !strings.Contains(err.Error(), "restore it, or remove it") {
-		t.Errorf("a lock below a file: %v", err)
+}
+
+// Approvals that the operator hands in count too, wherever the package is.
+func TestApprovalsThatAreHandedInCountForPlugins(t *testing.T) {
+	b := newBench(t)
+	path := b.install("fault", "good")
+	b.trust()
+	list, err := b.store().List()
+	must(t, err)
+	var text strings.Builder
+	must(t, trust.Export(&text, list))
+	file := filepath.Join(t.TempDir(), "approvals.json")
+	must(t, os.WriteFile(file, []byte(text.String()), 0o600))
+	b.revoke()
+	if _, p := b.open().approval(path); p == nil || p.Code != CodeUntrusted {
+		t.Errorf("revoked: %v", p)
+	}
+	if a, p := b.open(func(o *Options) { o.Approvals = []string{file} }).approval(path); p != nil || a.digest != b.sum(path) {
+		t.Errorf("handed in: %+v %v", a, p)
 	}
 }
 
@@ -230,9 +272,7 @@ func TestDescriptionThatCannotBeUsedIsRefused(t *testing.T) {
 	if kept, _ := filepath.Glob(filepath.Join(b.state, "plugins", "describe", "*.json")); len(kept) != 0 {
 		t.Errorf("kept: %v", kept)
 	}
-	if err := os.WriteFile(filepath.Join(b.state, "plugins", "describe"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(b.state, "plugins"), 0o700), os.WriteFile(filepath.Join(b.state, "plugins", "describe"), nil, 0o600))
 	b.install("fault", "good")
 	expectCode(t, b.host.Learn(t.Context(), b.dir), CodeState)
 }
@@ -243,12 +283,12 @@ func TestHooksOfAPluginSayWhereTheyAreFrom(t *testing.T) {
 	b := newBench(t)
 	path := b.script("fault", "exit 1\n")
 	b.pin(path)
-	sum, _ := b.host.digests.of(path)
+	sum := b.sum(path)
 	if err := b.host.keepDescription(sum, &proto.DescribeResponse{Hooks: []*proto.Hook{{Name: "a", Event: "Stop"}}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(b.dir)
-	hooks, notes := b.host.Describe("guard", ".")
+	hooks, notes := described(b.host, ".")
 	if len(hooks) != 1 || len(notes) != 0 {
 		t.Fatal(hooks, notes)
 	}
@@ -267,16 +307,16 @@ func TestHooksOfAPluginSayWhereTheyAreFrom(t *testing.T) {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
 		}
-		hooks, notes := b.host.Describe("guard", b.dir)
+		hooks, notes := described(b.host, b.dir)
 		if len(hooks) != 1 || hooks[0].State != hook.StateInvalid || hooks[0].OnFailure != hook.FailureBlock || !strings.HasPrefix(hooks[0].Why, "which hooks it has is unknown, so it blocks: ") ||
 			hooks[0].Name != "fault" || cmp.Diff(want, hooks[0].Source) != "" || len(notes) == 0 {
 			t.Errorf("%s: %+v %v", what, hooks, notes)
 		}
 	}
-	if hooks, notes := b.host.Describe("guard", filepath.Join(b.dir, "none")); len(hooks)+len(notes) != 0 {
+	if hooks, notes := described(b.host, filepath.Join(b.dir, "none")); len(hooks)+len(notes) != 0 {
 		t.Errorf("a folder that is not there: %v %v", hooks, notes)
 	}
-	if hooks, notes := b.host.Describe("guard", path); len(hooks) != 0 || len(notes) != 1 || notes[0].Code != CodeMissing {
+	if hooks, notes := described(b.host, path); len(hooks) != 0 || len(notes) != 1 || notes[0].Code != CodeMissing {
 		t.Errorf("a file: %v %v", hooks, notes)
 	}
 }
@@ -290,25 +330,15 @@ func TestSandboxOfAPluginIsTheOneThatIsGranted(t *testing.T) {
 	if box := b.host.Sandbox(h); box != nil {
 		t.Errorf("not approved: %+v", box)
 	}
-	b.pin(path)
-	lock, err := ReadLock(b.host.options.LockFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pin, _ := lock.Pin(path)
-	pin.Sandbox = &hook.Sandbox{Mode: hook.SandboxReap}
-	lock.Set(path, pin)
-	if err := lock.Write(); err != nil {
-		t.Fatal(err)
-	}
+	b.grant(path, terms{granted: &hook.Sandbox{Mode: hook.SandboxReap}})
 	if box := b.host.Sandbox(h); box == nil || box.Mode != hook.SandboxReap {
 		t.Errorf("granted: %+v", box)
 	}
-	if err := os.WriteFile(b.host.options.LockFile, []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(b.approvals(), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if box := b.host.Sandbox(h); box != h.Sandbox {
-		t.Errorf("a broken lock file: %+v", box)
+		t.Errorf("broken approvals: %+v", box)
 	}
 	other := *h
 	other.Source.Root = filepath.Join(b.dir, "none")

@@ -16,9 +16,9 @@ type Problem struct {
 const (
 	CodeMissing   = "plugin_missing"      // there is no such plugin
 	CodeUnsafe    = "plugin_unsafe"       // no regular executable, or others can write it
-	CodeUnlocked  = "plugin_unlocked"     // it is not approved
+	CodeUntrusted = "plugin_untrusted"    // it is not approved
 	CodeChanged   = "plugin_changed"      // it is not what was approved
-	CodeLock      = "plugin_lock"         // the lock file cannot be relied on
+	CodeApprovals = "plugin_approvals"    // the approvals cannot be relied on
 	CodeState     = "plugin_state"        // the state folder cannot be used
 	CodeManifest  = "plugin_toml"         // plugin.toml cannot be read
 	CodeNew       = "not_described"       // nobody asked it yet what hooks it has

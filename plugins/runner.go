@@ -93,7 +93,7 @@ func (r *runner) exited() *Problem {
 	result := r.service.Result()
 	hint := "is it a plugin of tenterhook, built for this system? what it wrote to stderr may tell"
 	if box := r.spec.Sandbox; box.Contains() {
-		hint += fmt.Sprintf("; it runs in the sandbox %q: allow what it needs in plugin.toml, and approve it again with: tenterhook plugin lock", box.Mode)
+		hint += fmt.Sprintf("; it runs in the sandbox %q: allow what it needs in plugin.toml, and approve it again with: tenterhook trust", box.Mode)
 	}
 	return &Problem{Code: CodeExited, Reason: "it ended before the handshake: " + result.Describe() + r.said(), Hint: hint}
 }

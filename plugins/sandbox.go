@@ -26,7 +26,7 @@ func (c confines) equal(other confines) bool {
 	return c.project == other.project && reflect.DeepEqual(c.box, other.box)
 }
 
-// confine returns what the process is confined to that a call of hk asks: the sandbox that the lock file grants,
+// confine returns what the process is confined to that a call of hk asks: the sandbox that the approval grants,
 // else that of the hook.
 func (a approval) confine(hk *hook.Hook, project string) approval {
 	a.confines = confines{hk.Sandbox, project}
@@ -38,18 +38,20 @@ func (a approval) confine(hk *hook.Hook, project string) approval {
 	return a
 }
 
-// Sandbox returns the sandbox that the lock file grants the plugin of a hook; nil = none.
+// Sandbox returns the sandbox that the approval grants the plugin of a hook; nil = none.
 func (h *Host) Sandbox(hk *hook.Hook) *hook.Sandbox {
 	path, _, p := h.find(hk)
 	if p != nil {
 		return hk.Sandbox
 	}
-	lock, p := h.pins.now()
+	found, p := h.approvals(path)
 	if p != nil {
 		return hk.Sandbox
 	}
-	pin, _ := lock.Pin(path)
-	return pin.Sandbox
+	if len(found) == 0 {
+		return nil
+	}
+	return h.termsOf(path, h.likely(path, found)).granted
 }
 
 // policy is what the process of a plugin may do: beside what its sandbox allows it reads its package, itself and

@@ -73,17 +73,7 @@ func TestContainedPluginServesAndReachesNothingElse(t *testing.T) {
 			b := newBench(t)
 			list, beat := targets(t)
 			path := b.install("fault", "good")
-			b.pin(path)
-			lock, err := ReadLock(b.host.options.LockFile)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pin, _ := lock.Pin(path)
-			pin.Sandbox = &hook.Sandbox{Mode: mode, AllowRead: []string{self}, AllowWrite: []string{beat}}
-			lock.Set(path, pin)
-			if err := lock.Write(); err != nil {
-				t.Fatal(err)
-			}
+			b.grant(path, terms{granted: &hook.Sandbox{Mode: mode, AllowRead: []string{self}, AllowWrite: []string{beat}}})
 			if box := b.host.Sandbox(b.hook()); box == nil || box.Mode != mode {
 				t.Errorf("the host says %+v", box)
 			}
@@ -117,9 +107,9 @@ func sameWords(a, b []string) bool {
 	return len(a) == len(b)
 }
 
-// What plugin.toml asks for is what Lock grants; another grant starts another process; without one the sandbox
+// What plugin.toml asks for is what an approval grants; another grant starts another process; without one the sandbox
 // of the hook's scope counts.
-func TestLockGrantsTheSandboxThatAPackageAsksFor(t *testing.T) {
+func TestApprovalGrantsTheSandboxThatAPackageAsksFor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
@@ -142,11 +132,12 @@ func TestLockGrantsTheSandboxThatAPackageAsksFor(t *testing.T) {
 		return out.Context
 	}
 	b.manifest("[sandbox]\nmode = \"read-only\"\n")
-	pkg, err := b.host.Lock(t.Context(), b.dir)
-	if err != nil || pkg.Sandbox == nil || pkg.Sandbox.Mode != hook.SandboxReadOnly {
-		t.Fatalf("%+v %v", pkg, err)
+	b.trust()
+	pkg, _ := b.host.Package(b.dir)
+	if pkg.Sandbox == nil || pkg.Sandbox.Mode != hook.SandboxReadOnly {
+		t.Fatalf("%+v", pkg)
 	}
-	hooks, notes := b.host.Describe("guard", b.dir)
+	hooks, notes := described(b.host, b.dir)
 	if len(hooks) != 1 || len(notes) > 0 || hooks[0].Sandbox == nil || hooks[0].Sandbox.Mode != hook.SandboxReadOnly {
 		t.Errorf("%+v %v", hooks, notes)
 	}
@@ -155,14 +146,12 @@ func TestLockGrantsTheSandboxThatAPackageAsksFor(t *testing.T) {
 	}
 	first := b.pid()
 	b.manifest("sandbox = \"reap\"\n")
-	if _, err := b.host.Lock(t.Context(), b.dir); err != nil {
-		t.Fatal(err)
-	}
+	b.trust()
 	if got := call(hook.SandboxStrict); !strings.Contains(got, "write") || b.pid() == first {
 		t.Errorf("what was granted later does not count: it reached %q", got)
 	}
 	b.manifest("")
-	if _, err := b.host.Lock(t.Context(), b.dir); err == nil { // it cannot read the test's binary under strict
+	if err := b.host.Learn(t.Context(), b.dir); err == nil { // it cannot read the test's binary under strict
 		t.Error("a package that asks for nothing was asked for its hooks uncontained")
 	}
 	b.pin(filepath.Join(b.dir, "tenterhook-plugin-fault"))

@@ -120,7 +120,7 @@ func TestStateFolderThatOthersCanWriteRunsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := b.call(do{Do: "version"})
-	if p := expectCode(t, err, CodeState); p != nil && p.Path != b.state {
+	if p := expectCode(t, err, CodeApprovals); p != nil && p.Path != b.state {
 		t.Errorf("it names %s", p.Path)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // epoch is what idleness is measured from. Its reading of the monotonic clock makes
@@ -34,9 +34,9 @@ type unit struct {
 // approval is what may run: which bytes, with which variables of the host,
 // and with what sandbox.
 type approval struct {
-	digest  string
-	env     []string
-	granted *hook.Sandbox // by the lock file; nil = that of the hook counts
+	digest string
+	seal   *trust.Seal // of the executable with that digest
+	terms
 	confines
 }
 

@@ -160,7 +160,7 @@ func (h taking) WithGroup(string) slog.Handler                 { return h }
 func TestStartsAfterFailuresAreSpaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := &Problem{Code: CodeExited, Reason: "it ended", Hint: "look"}
-		of, other := approval{digest: "a"}, approval{digest: "a", env: []string{"X"}}
+		of, other := approval{digest: "a"}, approval{digest: "a", terms: terms{env: []string{"X"}}}
 		var crashes tries
 		if p := crashes.wait(of, "/p"); p != nil {
 			t.Errorf("before anything: %v", p)

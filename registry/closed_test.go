@@ -16,6 +16,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // A folder that cannot be read, for now, is no folder without hooks. What is
@@ -127,7 +128,7 @@ type describer struct {
 	described map[string][]*hook.Hook
 }
 
-func (d *describer) Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic) {
+func (d *describer) Describe(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return nil, []hook.Diagnostic{{Severity: hook.SeverityError, Code: "plugin_missing", Path: dir, Message: err.Error()}}
 	}
@@ -136,7 +137,12 @@ func (d *describer) Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic) 
 		own := *h
 		hooks = append(hooks, &own)
 	}
-	return hooks, nil
+	if len(hooks) == 0 {
+		return nil, nil
+	}
+	definition, _ := trust.Define(hooks...) // nil for one that cannot be told
+	return []trust.Plugin{{Hooks: hooks, Subject: trust.Subject{ID: "plugin/" + pkg + "/binary", Root: dir, Path: filepath.Join(dir, "binary"),
+		Dir: dir, Only: "binary", Definition: definition}}}, nil
 }
 
 func TestFolderOfPluginPackagesThatCannotBeReadIsNotTakenForAnEmptyOne(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/registry"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // evilError is an error whose methods are hostile.
@@ -386,7 +387,7 @@ func (h hostileHandler) Handle(context.Context, *hook.Call) (*hook.Output, error
 	return nil, nil
 }
 func (h hostileHandler) Configure(dialect.Settings) []hook.Diagnostic { h.do(); return nil }
-func (h hostileHandler) Describe(string, string) ([]*hook.Hook, []hook.Diagnostic) {
+func (h hostileHandler) Describe(string, string) ([]trust.Plugin, []hook.Diagnostic) {
 	h.do()
 	return nil, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/selection"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 // Open loads the hooks of every scope. What is wrong with a definition is a
@@ -94,13 +95,13 @@ func (r *Registry) newLoader(compat []string) *load.Reader {
 		Compat: compat, Home: r.hooks.Home, Env: r.hooks.Env, StateDir: o.stateDir(), Stores: r.stores, Approvals: o.Approvals,
 	}
 	if plugins, ok := r.hooks.Handlers[hook.KindPlugin].(Describer); ok {
-		l.DescribePlugins = func(pkg, dir string) (hooks []*hook.Hook, notes []hook.Diagnostic) {
-			failed := selection.Loading(new(contain.Guard), describeLimit, selection.HandlerOf(hook.KindPlugin), "Describe", func() { hooks, notes = plugins.Describe(pkg, dir) })
+		l.DescribePlugins = func(pkg, dir string) (found []trust.Plugin, notes []hook.Diagnostic) {
+			failed := selection.Loading(new(contain.Guard), describeLimit, selection.HandlerOf(hook.KindPlugin), "Describe", func() { found, notes = plugins.Describe(pkg, dir) })
 			if failed != nil {
 				failed.Path = dir
 				return nil, []hook.Diagnostic{*failed} // the others may still be written
 			}
-			return hooks, notes
+			return found, notes
 		}
 	}
 	return l
@@ -114,9 +115,9 @@ type Configurer interface {
 }
 
 // Describer is a handler of plugin hooks that knows, without starting anything,
-// which hooks the plugins of a package have.
+// which plugins a package has, and which hooks these have.
 type Describer interface {
-	Describe(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic)
+	Describe(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic)
 }
 
 // Container is a handler whose processes serve several hooks, and have a sandbox of their own. Sandbox returns

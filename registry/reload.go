@@ -75,7 +75,7 @@ func (r *Registry) reload(ctx context.Context) (*Reloaded, error) {
 		return nil, err
 	}
 	defer r.leave()
-	if changed.Any() || !slices.Equal(before.Notes, l.Notes) {
+	if changed.Any() || !slices.Equal(before.Notes, l.Notes) || !slices.Equal(before.Plugins, l.Plugins) {
 		r.hooks.ForgetBreakers(changed.replaced)
 		g := r.hooks.Arrange(l)
 		changed.Pinned = r.publish(g)

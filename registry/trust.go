@@ -58,13 +58,20 @@ func (r *Registry) Folder(h *hook.Hook) (string, error) {
 	return "", nil
 }
 
-// Subject is a definition that runs only with an approval.
+// Subject is a definition, or a plugin, that runs only with an approval.
 type Subject struct {
-	Hooks   []*hook.Hook
+	Hooks   []*hook.Hook  // none for a plugin that nobody asked yet which it has
+	Plugin  bool          // one approval for the plugin and all its hooks
 	Verdict trust.Verdict // with what changed since it was approved
 
 	subject trust.Subject
 }
+
+// ID is what it is approved by: a hook's, or plugin/PACKAGE/NAME for a plugin.
+func (s *Subject) ID() string { return s.subject.ID }
+
+// Path is the file that declares it, or that of the plugin.
+func (s *Subject) Path() string { return s.subject.Path }
 
 // Seal reads the definition's files, to be shown and approved.
 func (s *Subject) Seal() (*trust.Seal, error) { return s.subject.Seal() }
@@ -79,9 +86,12 @@ func (s *Subject) Key() (trust.Key, error) { return s.subject.Key() }
 func (r *Registry) Subjects() []Subject {
 	var list []Subject
 	for _, d := range r.hooks.Snap.Load().Definitions {
-		if d.Subject != nil && d.Content == nil {
+		if d.Subject != nil && d.Content == nil && !d.InPlugin() {
 			list = append(list, Subject{Hooks: d.Hooks, Verdict: d.Check(nil), subject: d.Subject.With(d.Program(nil))})
 		}
+	}
+	for _, p := range r.hooks.Snap.Load().Plugins {
+		list = append(list, Subject{Hooks: p.Hooks, Plugin: true, Verdict: p.Check(), subject: p.Subject})
 	}
 	return list
 }

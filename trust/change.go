@@ -90,6 +90,10 @@ func fieldChanges(old, now json.RawMessage) []Change {
 		return []Change{{ChangeField, "definition", string(old), string(now)}}
 	}
 	var list []Change
+	first := 1 // the number of the first entry, which may be a plugin itself
+	if len(after) > 0 && after[0]["events"] == nil && string(after[0]["type"]) == `"plugin"` {
+		first = 0
+	}
 	for i := range max(len(before), len(after)) {
 		var a, b map[string]json.RawMessage
 		suffix := ""
@@ -99,8 +103,8 @@ func fieldChanges(old, now json.RawMessage) []Change {
 		if i < len(after) {
 			b = after[i]
 		}
-		if max(len(before), len(after)) > 1 {
-			suffix = fmt.Sprintf(" of hook %d", i+1)
+		if n := i + first; n > 0 && max(len(before), len(after)) > 1 {
+			suffix = fmt.Sprintf(" of hook %d", n)
 		}
 		fields := maps.Clone(a)
 		if fields == nil {

@@ -26,7 +26,10 @@ func Define(hooks ...*hook.Hook) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bind the definition of %s: %w", show(h.ID), err)
 		}
-		events := []text{text(h.Event)}
+		var events []text
+		if h.Event != "" {
+			events = []text{text(h.Event)}
+		}
 		if last := len(all) - 1; last >= 0 {
 			d.Events = all[last].Events
 			if reflect.DeepEqual(d, all[last]) {
@@ -51,7 +54,7 @@ func Define(hooks ...*hook.Hook) ([]byte, error) {
 // what policy, by HOOK.md's words. Fields that have no say are left out, so a
 // field that is added here leaves old approvals valid.
 type definition struct {
-	Events      []text                     `json:"events"`
+	Events      []text                     `json:"events,omitempty"` // a plugin itself has none
 	Matcher     text                       `json:"matcher,omitzero"`
 	Syntax      text                       `json:"syntax,omitzero"`
 	If          hook.Rules                 `json:"if,omitempty"`

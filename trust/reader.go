@@ -22,6 +22,8 @@ const (
 	MaxFiles = 4096     // folders count too
 	MaxBytes = 64 << 20 // of content
 
+	MaxProgram = 1 << 30 // bytes of a subject's only file
+
 	maxDepth = 32 // folders within folders
 )
 
@@ -46,12 +48,40 @@ func (r *reader) read() error {
 		}
 		defer dir.Close()
 		r.dir = dir
-		if err := r.readFolder(".", 0); err != nil {
+		if r.subject.Only == "" {
+			err = r.readFolder(".", 0)
+		} else {
+			err = r.readOnly(r.subject.Only)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	slices.SortFunc(r.folder, byName)
 	return r.readFiles()
+}
+
+// readOnly reads the one file of the folder that is bound, if it is there.
+func (r *reader) readOnly(name string) error {
+	info, err := r.dir.Lstat(name)
+	switch {
+	case absent(err):
+		r.watch = append(r.watch, watched{path: r.path(name), name: name, gone: true})
+		return nil
+	case err != nil:
+		return asProblem(r.path(name), err)
+	case !info.Mode().IsRegular():
+		return notAFile(r.path(name), info.Mode().Type())
+	}
+	return r.readFile(name)
+}
+
+// limit is how many bytes the subject may have.
+func (r *reader) limit() int64 {
+	if r.subject.Only != "" {
+		return MaxProgram
+	}
+	return MaxBytes
 }
 
 // readFiles reads the files outside of the folder.
@@ -252,15 +282,16 @@ func (r *reader) digest(f *os.File, path string) (File, stamp.Stamp, error) {
 	if !info.Mode().IsRegular() {
 		return File{}, at, notAFile(path, info.Mode().Type())
 	}
-	if r.bytes+info.Size() > MaxBytes {
-		return File{}, at, tooLarge(path)
+	limit := r.limit()
+	if r.bytes+info.Size() > limit {
+		return File{}, at, tooLarge(path, limit)
 	}
-	sum, size, err := hashed(f, MaxBytes-r.bytes)
+	sum, size, err := hashed(f, limit-r.bytes)
 	if err != nil {
 		return File{}, at, asProblem(path, err)
 	}
-	if r.bytes += size; r.bytes > MaxBytes {
-		return File{}, at, tooLarge(path)
+	if r.bytes += size; r.bytes > limit {
+		return File{}, at, tooLarge(path, limit)
 	}
 	return File{Size: size, SHA256: sum, Exec: info.Mode().Perm()&0o111 != 0}, at, nil
 }
@@ -303,8 +334,8 @@ func tooMany(path string) *Problem {
 		"keep what the hook does not need elsewhere, or ship dependencies as one file"}
 }
 
-func tooLarge(path string) *Problem {
-	return &Problem{CodeTooLarge, path, fmt.Sprintf("is more than the %d MiB that can be approved, including the files beside it", MaxBytes>>20),
+func tooLarge(path string, limit int64) *Problem {
+	return &Problem{CodeTooLarge, path, fmt.Sprintf("is more than the %d MiB that can be approved, including the files beside it", limit>>20),
 		"keep data elsewhere"}
 }
 
@@ -317,6 +348,9 @@ func notAFile(path string, mode fs.FileMode) *Problem {
 		what = "a pipe"
 	case fs.ModeSocket:
 		what = "a socket"
+	}
+	if mode&fs.ModeSymlink != 0 {
+		what = "a link"
 	}
 	return &Problem{CodeNotAFile, path, "is " + what + ", which cannot be approved", "remove it, or put a regular file in its place"}
 }

@@ -109,6 +109,10 @@ func (s *Seal) Intact() (bool, string) {
 	return why == "", why
 }
 
+// Folder lists the files of the subject's folder that are bound, by name. It must
+// not be changed.
+func (s *Seal) Folder() []File { return s.folder }
+
 // Approval is what approving the subject would record, but for the time.
 func (s *Seal) Approval() Approval {
 	return Approval{Root: s.key.Root, ID: s.key.ID, Path: s.key.Path, Definition: slices.Clone(s.definition),

@@ -65,13 +65,13 @@ func (s *Snapshots) Dir(seal *Seal) (string, error) {
 		return "", p
 	}
 	_ = os.Chtimes(path, time.Time{}, time.Now()) // marks the copy as used; it may not be there yet
-	if sl.seal = verified(path, seal.folder); sl.seal != nil {
+	if sl.seal = verified(path, seal); sl.seal != nil {
 		return path, nil
 	}
 	if err := s.copy(seal, path); err != nil {
 		return "", err
 	}
-	if sl.seal = verified(path, seal.folder); sl.seal == nil {
+	if sl.seal = verified(path, seal); sl.seal == nil {
 		return "", &Problem{CodeChanging, path, "is not what was put there", "find out who writes to it"}
 	}
 	return path, nil
@@ -125,9 +125,9 @@ func copied(f File) File {
 	return f
 }
 
-// verified returns the seal of a copy that has all files of folder, or nil.
-func verified(path string, folder []File) *Seal {
-	seal, err := Subject{ID: path, Root: path, Path: path, Dir: path, Definition: []byte("[]")}.Seal()
+// verified returns the seal of a copy that has all files of a folder, or nil.
+func verified(path string, of *Seal) *Seal {
+	seal, err := Subject{ID: path, Root: path, Path: path, Dir: path, Only: of.subject.Only, Definition: []byte("[]")}.Seal()
 	if err != nil {
 		return nil
 	}
@@ -135,7 +135,7 @@ func verified(path string, folder []File) *Seal {
 	for _, f := range seal.folder {
 		have[f.Name] = f
 	}
-	for _, f := range folder {
+	for _, f := range of.folder {
 		if have[f.Name] != copied(f) {
 			return nil
 		}
@@ -151,7 +151,7 @@ func (s *Snapshots) copy(seal *Seal, path string) error {
 		return err
 	}
 	defer unlock()
-	if verified(path, seal.folder) != nil {
+	if verified(path, seal) != nil {
 		return nil // another process was faster
 	}
 	made, err := os.MkdirTemp(s.dir, "*"+tempSuffix)

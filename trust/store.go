@@ -98,6 +98,23 @@ func (s *Store) List() ([]Approval, error) {
 	return slices.Clone(b.approvals), nil
 }
 
+// Find returns the approvals that can be about a subject, as they are now, those
+// for its place before those for any. They must not be changed. It costs a stat
+// while nothing is approved or revoked. The error is why none can be relied on.
+func (s *Store) Find(k Key) ([]*Approval, error) {
+	b := s.current()
+	if b.problem != nil {
+		return nil, b.problem
+	}
+	found := b.find(k)
+	if s.handed && len(found) > 0 {
+		if p := b.within(k); p != nil {
+			return nil, p
+		}
+	}
+	return found, nil
+}
+
 func (s *Store) problem() error {
 	if p := s.current().problem; p != nil {
 		return p

@@ -25,6 +25,8 @@ type Subject struct {
 	Path string
 	// Dir is the hook's folder, of which every file is bound; "" = none.
 	Dir string
+	// Only names the one file of Dir that is bound, as for a plugin; "" = all are.
+	Only string
 	// Definition is that of [Define].
 	Definition []byte
 	// Workspace is the directory of the workspace, where that is not Root: files
@@ -96,6 +98,9 @@ func below(dir, path string) bool {
 
 // definition is the subject's definition without insignificant space.
 func (s *Subject) definition() (json.RawMessage, error) {
+	if len(s.Definition) == 0 {
+		return nil, &Problem{CodeDefinition, s.Path, "has no definition that could be approved", "fix what 'tenterhook check' reports"}
+	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, s.Definition); err != nil {
 		return nil, &Problem{CodeDefinition, s.Path, "has a definition that is no JSON: " + err.Error(), "make it with Define"}

@@ -35,14 +35,19 @@ const (
 // that comes from files scrolls it away.
 func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal, answers *bufio.Scanner) {
 	p := a.newPage(answers)
-	h := s.Hooks[0]
-	p.line(p.style.bold(factText(h.ID)))
-	p.fact("source", h.Source.Path+lineSuffix(h.Source.Line))
+	p.line(p.style.bold(factText(s.ID())))
+	var h *hook.Hook
+	if s.Plugin {
+		p.fact("source", s.Path())
+	} else {
+		h = s.Hooks[0]
+		p.fact("source", h.Source.Path+lineSuffix(h.Source.Line))
+	}
 	for _, f := range facts(seal.Approval().Definition) {
 		p.fact(f.name, f.value)
 	}
-	p.startsIn(h)
-	if h.Command != nil { // others start nothing
+	if h != nil && h.Command != nil { // others start nothing
+		p.startsIn(h)
 		p.fact("in force", cmp.Or(sandboxNote(inForce(reg, h)), "sandbox: none, it runs with all your rights"))
 	}
 	unbound := unboundNote(seal.Unbound())
@@ -54,7 +59,7 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 	}
 	bound := seal.Approval()
 	p.files(bound.Definition, bound.Files, bound.Folder, seal.Text)
-	p.runs(h.ID, bound.Definition)
+	p.runs(s.ID(), bound.Definition)
 	if unbound != "" {
 		p.line("  " + p.style.yellow(factText(unbound)))
 	}
@@ -63,7 +68,7 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 
 // startsIn says where a command starts, if not in its folder.
 func (p *page) startsIn(h *hook.Hook) {
-	if h.Command != nil && h.Source.Dir == "" {
+	if h.Source.Dir == "" {
 		p.fact("starts in", "the session's directory")
 	}
 }
@@ -72,7 +77,7 @@ func (p *page) startsIn(h *hook.Hook) {
 func (p *page) runs(id string, definition []byte) {
 	p.line(p.style.bold(factText(id)) + " would run:")
 	for _, f := range facts(definition) {
-		if slices.Contains(running, f.name) || strings.HasPrefix(f.name, "args[") || strings.HasPrefix(f.name, "env.") || strings.HasPrefix(f.name, "sandbox.") {
+		if slices.Contains(running, f.name) || strings.HasPrefix(f.name, "args[") || f.name == "env" || strings.HasPrefix(f.name, "env[") || strings.HasPrefix(f.name, "env.") || strings.HasPrefix(f.name, "sandbox.") {
 			p.fact(f.name, f.value)
 		}
 	}
@@ -120,13 +125,18 @@ func facts(definition json.RawMessage) []fact {
 		return []fact{{"definition", string(definition)}}
 	}
 	var list []fact
+	self := 0 // a plugin itself, which is the first, listens to nothing
+	if len(entries) > 0 && entries[0]["events"] == nil && string(entries[0]["type"]) == `"plugin"` {
+		self = 1
+	}
 	for i, e := range entries {
-		if len(entries) > 1 {
-			list = append(list, fact{"hook", fmt.Sprintf("%d of %d", i+1, len(entries))})
+		if n := i + 1 - self; n > 0 && len(entries) > 1 {
+			list = append(list, fact{"hook", fmt.Sprintf("%d of %d", n, len(entries)-self)})
 		}
 		for _, d := range []fact{{"timeout", `"the default of its kind"`}, {"on_failure", `"continue"`}, {"sandbox", `"that of its scope"`}} {
+			_, declared := e[d.name]
 			_, starts := e["command"]
-			if _, ok := e[d.name]; !ok && (starts || d.name != "sandbox") {
+			if box := d.name == "sandbox"; !declared && (i < self && box || i >= self && (starts || !box)) {
 				e[d.name] = json.RawMessage(d.value)
 			}
 		}

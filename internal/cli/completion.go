@@ -21,12 +21,11 @@ type completer func(ctx context.Context, prefix string) []string
 // completers know the words that stand in the usage lines of commands.
 func (a *app) completers() map[string]completer {
 	return map[string]completer{
-		"AGENT":   func(context.Context, string) []string { return agentNames() },
-		"EVENT":   func(context.Context, string) []string { return eventNames() },
-		"HOOK":    a.hookWords(everyHook),
-		"ID":      a.hookWords(everyHook),
-		"PACKAGE": a.packageWords,
-		"RUN":     a.runWords,
+		"AGENT": func(context.Context, string) []string { return agentNames() },
+		"EVENT": func(context.Context, string) []string { return eventNames() },
+		"HOOK":  a.hookWords(everyHook),
+		"ID":    a.hookWords(everyHook),
+		"RUN":   a.runWords,
 	}
 }
 
@@ -145,9 +144,13 @@ func (a *app) hookWords(describe func(*registry.Registry) map[string]string) com
 func needingApproval(reg *registry.Registry) map[string]string {
 	ids := make(map[string]string)
 	for _, s := range reg.Subjects() {
-		ids[s.Hooks[0].ID] = string(s.Hooks[0].Event) + ", approved"
+		what := "plugin"
+		if !s.Plugin {
+			what = string(s.Hooks[0].Event)
+		}
+		ids[s.ID()] = what + ", approved"
 		if !s.Verdict.Approved {
-			ids[s.Hooks[0].ID] = string(s.Hooks[0].Event) + ", " + s.Verdict.Why
+			ids[s.ID()] = what + ", " + s.Verdict.Why
 		}
 	}
 	return ids
@@ -160,16 +163,6 @@ func everyHook(reg *registry.Registry) map[string]string {
 		ids[l.Hook.ID] = string(l.Hook.Event) + ", " + string(l.State)
 	}
 	return ids
-}
-
-// packageWords are the names of installed plugin packages.
-func (a *app) packageWords(context.Context, string) []string {
-	list, _ := a.plugins()
-	var words []string
-	for _, p := range list {
-		words = append(words, p.Package)
-	}
-	return words
 }
 
 // nearestID is the ID that a word most likely meant: the hook of that name in

@@ -28,7 +28,7 @@ var pluginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // newPlugin is what the templates of a plugin are filled with.
 type newPlugin struct {
 	Name, Hook, Module, Go string
-	Lock, Trust, Try       string // commands
+	Trust, Try             string // commands
 	dependency
 }
 
@@ -50,8 +50,7 @@ func (a *app) makePlugin(name string) error {
 	}
 	const hookName = "no-secrets"
 	p := newPlugin{Name: name, Hook: hookName, Module: module, Go: moduleGo, dependency: ownDependency(),
-		Lock:  "tenterhook plugin lock " + name,
-		Trust: "tenterhook trust plugin/" + name + "/" + hookName,
+		Trust: "tenterhook trust plugin/" + name + "/" + name,
 		Try:   `tenterhook run PreToolUse --tool Write --input '{"file_path":".env"}'`,
 	}
 	files, err := writeTemplates(dir, []string{"templates/plugin/*.tmpl"}, p)
@@ -92,12 +91,12 @@ func (a *app) nextCommands(dir string, p newPlugin) []string {
 	next = append(next, "go mod tidy && go test ./...")
 	if runtime.GOOS == "windows" {
 		to := filepath.Join(a.pluginsDir(), p.Name)
-		return append(next, "mkdir "+cmdQuote(to), "copy plugin.toml "+cmdQuote(to), "go build -o "+cmdQuote(filepath.Join(to, p.Name+".exe"))+" .", p.Lock, p.Trust)
+		return append(next, "mkdir "+cmdQuote(to), "copy plugin.toml "+cmdQuote(to), "go build -o "+cmdQuote(filepath.Join(to, p.Name+".exe"))+" .", p.Trust)
 	}
 	return append(next,
 		"dir="+shellQuote(filepath.Join(a.pluginsDir(), p.Name)),
 		`(umask 022; mkdir -p "$dir" && cp plugin.toml "$dir" && go build -o "$dir/" .)`,
-		p.Lock, p.Trust)
+		p.Trust)
 }
 
 // ownDependency is what this very program was built from.

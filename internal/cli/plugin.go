@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
+	"context"
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,13 +14,15 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/plugins"
+	"github.com/tenterhook/tenterhook/registry"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 func (a *app) pluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin",
-		Short:   "See, check and approve the plugins of installed packages",
-		Example: "  tenterhook plugin list\n  tenterhook plugin lock guards",
+		Short:   "See and check the plugins of installed packages",
+		Example: "  tenterhook plugin list\n  tenterhook plugin check",
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "Show packages, their plugins, digests and states; starts nothing", Args: cobra.NoArgs,
@@ -28,18 +32,12 @@ func (a *app) pluginCommand() *cobra.Command {
 		Use: "check", Short: "As list, and fail if a plugin is not in order", Args: cobra.NoArgs,
 		Example: "  tenterhook plugin check",
 		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(true) },
-	}, &cobra.Command{
-		Use: "lock PACKAGE…", Short: "Approve the bytes of a package's plugins, and learn their hooks", Args: cobra.MinimumNArgs(1),
-		Long: "Starts each plugin of the package once, asks it which hooks it has, and writes\n" +
-			"the sha256 of its file into the lock file. Other bytes do not run from then on.",
-		Example: "  tenterhook plugin lock guards",
-		RunE:    a.lockPlugins,
 	})
 	return cmd
 }
 
 func (a *app) pluginHost() *plugins.Host {
-	return plugins.New(plugins.Options{StateDir: a.opts.StateDir, Environ: a.opts.Env})
+	return plugins.New(plugins.Options{StateDir: a.opts.StateDir, Approvals: a.opts.Approvals, Environ: a.opts.Env})
 }
 
 func (a *app) pluginsDir() string {
@@ -47,16 +45,16 @@ func (a *app) pluginsDir() string {
 }
 
 type listedPlugin struct {
-	Package string        `json:"package"`
-	Version string        `json:"version"`
-	Name    string        `json:"name"`
-	Path    string        `json:"path"`
-	Digest  string        `json:"digest"`
-	Locked  string        `json:"locked"`
-	Hooks   int           `json:"hooks"`
-	PID     int           `json:"pid"` // of the first process
-	State   plugins.State `json:"state"`
-	Why     string        `json:"why"`
+	Package  string        `json:"package"`
+	Version  string        `json:"version"`
+	Name     string        `json:"name"`
+	Path     string        `json:"path"`
+	Digest   string        `json:"digest"`
+	Approved string        `json:"approved"`
+	Hooks    int           `json:"hooks"`
+	PID      int           `json:"pid"` // of the first process
+	State    plugins.State `json:"state"`
+	Why      string        `json:"why"`
 
 	Processes []plugins.Process `json:"processes"`
 }
@@ -77,7 +75,7 @@ func (a *app) plugins() ([]listedPlugin, []hook.Diagnostic) {
 func listedOf(p plugins.Package) []listedPlugin {
 	list := make([]listedPlugin, len(p.Plugins))
 	for i, one := range p.Plugins {
-		list[i] = listedPlugin{Package: p.Name, Version: p.Version, Name: one.Name, Path: one.Path, Digest: one.Digest, Locked: one.Locked,
+		list[i] = listedPlugin{Package: p.Name, Version: p.Version, Name: one.Name, Path: one.Path, Digest: one.Digest, Approved: one.Approved,
 			Hooks: one.Hooks, State: one.State, Why: one.Why, Processes: orEmpty(one.Processes)}
 		if len(one.Processes) > 0 {
 			list[i].PID = one.Processes[0].PID
@@ -127,40 +125,49 @@ func (a *app) listPlugins(strict bool) error {
 	return nil
 }
 
-// lockedBox says which sandbox a lock grants; "" = that of packages.
-func lockedBox(box *hook.Sandbox) string {
-	switch {
-	case box == nil:
-		return ""
-	case !box.Contains():
-		return ", without a sandbox"
+// learn asks plugins that are to be approved for their hooks, those that were not
+// asked yet, once a person agrees to start them. It returns what can be approved.
+func (a *app) learn(ctx context.Context, reg *registry.Registry, host *plugins.Host, subjects []registry.Subject, yes bool, answers *bufio.Scanner) ([]registry.Subject, error) {
+	var rest []registry.Subject
+	asked := false
+	for _, s := range subjects {
+		seal, err := s.Seal()
+		if !s.Plugin || s.Verdict.Approved || err != nil || host.Described(s.Path(), seal) { // what is wrong is told later
+			rest = append(rest, s)
+			continue
+		}
+		a.showAsking(&s, seal, host.Asking(s.Path()), answers)
+		if ok, err := a.agreed("start "+s.ID()+" once, to ask which hooks it has", yes, answers); err != nil {
+			return nil, err
+		} else if !ok {
+			fmt.Fprintln(a.Err, "not approved")
+			continue
+		}
+		if err := host.Learn(ctx, s.Path()); err != nil {
+			a.failed("%s is not approved: %s", s.ID(), err.Error())
+			continue
+		}
+		asked, rest = true, append(rest, s)
 	}
-	return ", " + sandboxNote(box)
+	if !asked {
+		return rest, nil
+	}
+	if _, err := reg.Reload(ctx); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(reg.Subjects(), func(now registry.Subject) bool {
+		return !slices.ContainsFunc(rest, func(s registry.Subject) bool { return s.ID() == now.ID() && s.Path() == now.Path() })
+	}), nil
 }
 
-func (a *app) lockPlugins(cmd *cobra.Command, names []string) error {
-	host := a.pluginHost()
-	defer host.Close()
-	locked := []listedPlugin{}
-	for _, name := range names {
-		dir := name
-		if !filepath.IsAbs(name) {
-			dir = filepath.Join(a.pluginsDir(), name)
-		}
-		p, err := host.Lock(cmd.Context(), dir)
-		if err != nil {
-			return err
-		}
-		rows := listedOf(p)
-		for _, one := range rows {
-			if !a.json {
-				fmt.Fprintf(a.Out, "locked %s/%s sha256:%s with %s%s\n", oneLine(one.Package), oneLine(one.Name), one.Digest, plural(max(one.Hooks, 0), "hook"), lockedBox(p.Sandbox))
-			}
-		}
-		locked = append(locked, rows...)
+// showAsking prints what would be started to ask a plugin for its hooks.
+func (a *app) showAsking(s *registry.Subject, seal *trust.Seal, box *hook.Sandbox, answers *bufio.Scanner) {
+	p := a.newPage(answers)
+	p.line(p.style.bold(factText(s.ID())) + " was not asked yet which hooks it has")
+	p.fact("source", s.Path())
+	for _, f := range seal.Folder() {
+		p.fact("sha256", f.SHA256)
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"locked": locked})
-	}
-	return nil
+	p.fact("asked in", cmp.Or(sandboxNote(box), "sandbox: none, it runs with all your rights"))
+	p.end()
 }

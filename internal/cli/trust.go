@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -36,15 +38,17 @@ func (a *app) trustCommand() *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [ID…]",
-		Short: "Approve hooks that come with a workspace or a package",
+		Short: "Approve hooks and plugins that come with a workspace or a package",
 		Long: "Hooks of a workspace or a package run only after you approve them. An approval\n" +
 			"binds the definition, every byte of the hook's folder and each file that the command\n" +
 			"names: any change ends it. Without an ID the hooks are listed. What is approved is\n" +
 			"shown first, and nothing is approved unasked: --yes answers where there is no terminal\n" +
 			"to ask.\n\n" +
+			"A plugin has one approval, plugin/PACKAGE/NAME, for its file, its hooks, its variables\n" +
+			"and its sandbox. It is started once, in that sandbox, to ask which hooks it has.\n\n" +
 			"A command whose files cannot all be located is unbound: what it runs may change without\n" +
 			"a new approval. It is approved with --unbound alone, and listed as such.",
-		Example: "  tenterhook trust\n  tenterhook trust project/guard\n" +
+		Example: "  tenterhook trust\n  tenterhook trust project/guard\n  tenterhook trust plugin/guards/guard\n" +
 			"  tenterhook trust --all --yes --export approvals.json\n  tenterhook trust --revoke project/guard",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.conflict(args); err != nil {
@@ -59,7 +63,7 @@ func (a *app) trustCommand() *cobra.Command {
 			case f.revoke:
 				return a.revoke(reg, args, f)
 			case f.all || len(args) > 0:
-				if err := a.approve(reg, args, f); err != nil {
+				if err := a.approve(cmd.Context(), reg, args, f); err != nil {
 					return err
 				}
 			case f.export == "":
@@ -102,7 +106,7 @@ func (a *app) listSubjects(reg *registry.Registry) error {
 	if a.json {
 		list := make([]listedSubject, len(subjects))
 		for i, s := range subjects {
-			list[i] = listedSubject{s.Hooks[0].ID, s.Hooks[0].Source.Path, s.Verdict.Approved, s.Verdict.Why, s.Verdict.Unbound(), orEmpty(s.Verdict.Changes)}
+			list[i] = listedSubject{s.ID(), s.Path(), s.Verdict.Approved, s.Verdict.Why, s.Verdict.Unbound(), orEmpty(s.Verdict.Changes)}
 		}
 		return a.printJSON(map[string]any{"subjects": list})
 	}
@@ -117,7 +121,7 @@ func (a *app) listSubjects(reg *registry.Registry) error {
 		if s.Verdict.Approved {
 			state = style.green("approved")
 		}
-		rows[i] = []string{state, oneLine(s.Hooks[0].ID), oneLine(cmp.Or(s.Verdict.Why, unboundNote(s.Verdict.Unbound())))}
+		rows[i] = []string{state, oneLine(s.ID()), oneLine(cmp.Or(s.Verdict.Why, unboundNote(s.Verdict.Unbound())))}
 	}
 	table(a.Out, style, []string{"STATE", "HOOK", "WHY"}, rows)
 	return nil
@@ -131,7 +135,8 @@ func unboundNote(why string) string {
 	return "unbound: what this command runs may change without a new approval (" + why + ")"
 }
 
-// chosen returns the subjects that are meant: all that bear one of the IDs.
+// chosen returns the subjects that are meant: all that bear one of the IDs, and
+// the plugins that have a hook of that ID.
 func chosen(subjects []registry.Subject, ids []string, all bool) ([]registry.Subject, error) {
 	if all {
 		return subjects, nil
@@ -139,8 +144,9 @@ func chosen(subjects []registry.Subject, ids []string, all bool) ([]registry.Sub
 	var list []registry.Subject
 	for _, id := range ids {
 		before := len(list)
+		approved := approvedAs(subjects, id)
 		for _, s := range subjects {
-			if s.Hooks[0].ID == id {
+			if s.ID() == approved {
 				list = append(list, s)
 			}
 		}
@@ -151,14 +157,29 @@ func chosen(subjects []registry.Subject, ids []string, all bool) ([]registry.Sub
 	return list, nil
 }
 
+// approvedAs is the ID that a hook is approved by: that of its plugin, if it is in
+// one, else its own.
+func approvedAs(subjects []registry.Subject, id string) string {
+	within := id
+	for _, s := range subjects {
+		if s.ID() == id {
+			return id
+		}
+		if s.Plugin && slices.ContainsFunc(s.Hooks, func(h *hook.Hook) bool { return h.ID == id }) {
+			within = s.ID()
+		}
+	}
+	return within
+}
+
 // unknownSubject suggests the ID that was most likely meant.
 func unknownSubject(subjects []registry.Subject, id string) error {
 	e := &located{"unknown_hook", fmt.Sprintf("no hook %q needs an approval", id), "'tenterhook trust --list' lists them"}
 	var known, named []string
 	for _, s := range subjects {
-		known = append(known, s.Hooks[0].ID)
-		if s.Hooks[0].Name == id || strings.HasSuffix(s.Hooks[0].ID, "/"+id) {
-			named = append(named, s.Hooks[0].ID)
+		known = append(known, s.ID())
+		if !s.Plugin && s.Hooks[0].Name == id || strings.HasSuffix(s.ID(), "/"+id) || s.Plugin && strings.HasSuffix(filepath.Dir(s.ID()), "/"+id) {
+			named = append(named, s.ID())
 		}
 	}
 	if near := nearestID(id, known); near != "" && len(named) == 0 {
@@ -170,21 +191,30 @@ func unknownSubject(subjects []registry.Subject, id string) error {
 	return e
 }
 
-func (a *app) approve(reg *registry.Registry, ids []string, f trustFlags) error {
+func (a *app) approve(ctx context.Context, reg *registry.Registry, ids []string, f trustFlags) error {
 	subjects, err := chosen(reg.Subjects(), ids, f.all)
 	if err != nil {
 		return err
 	}
 	var approved, refused []string
 	answers := bufio.NewScanner(a.In)
+	host := a.pluginHost()
+	defer host.Close()
+	if subjects, err = a.learn(ctx, reg, host, subjects, f.yes, answers); err != nil {
+		return err
+	}
 	for _, s := range subjects {
 		if s.Verdict.Approved && s.Verdict.Unbound() == "" {
 			continue
 		}
-		id := s.Hooks[0].ID
+		id := s.ID()
 		seal, err := s.Seal()
 		if err != nil { // of one hook: the others can be approved all the same
 			a.failed("%s is not approved: %s", id, err.Error())
+			continue
+		}
+		if s.Plugin && !host.Described(s.Path(), seal) {
+			a.failed("%s is not approved: it changed while it was asked; try again", id)
 			continue
 		}
 		if s.Verdict.Approved && seal.Unbound() != "" { // it is what was approved as such
@@ -248,8 +278,13 @@ func (a *app) interactive() bool {
 // bear an ID, wherever the hook was declared and whether or not it is there.
 func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
 	here := a.roots(reg)
+	subjects := reg.Subjects()
+	meant := make([]string, len(ids))
+	for i, id := range ids {
+		meant[i] = approvedAs(subjects, id)
+	}
 	removed, err := reg.Approvals().RevokeWhere(func(x *trust.Approval) bool {
-		return (f.all || slices.Contains(ids, x.ID)) && here(x.Root)
+		return (f.all || slices.Contains(meant, x.ID)) && here(x.Root)
 	})
 	if err != nil {
 		return err
@@ -261,8 +296,8 @@ func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
 	} else if len(removed) > 0 {
 		fmt.Fprintf(a.Out, "revoked %s\n", plural(len(removed), "approval"))
 	}
-	for _, id := range ids {
-		if !slices.ContainsFunc(removed, func(x trust.Approval) bool { return x.ID == id }) {
+	for i, id := range ids {
+		if !slices.ContainsFunc(removed, func(x trust.Approval) bool { return x.ID == meant[i] }) {
 			a.failed("no approval of %s was found for %s: nothing was revoked%s", id, reg.Workspace(), a.meant(reg, id, here))
 		}
 	}
@@ -270,7 +305,7 @@ func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
 		a.failed("no approval was found for %s: nothing was revoked", reg.Workspace())
 	}
 	for _, s := range reg.Subjects() {
-		if id := s.Hooks[0].ID; s.Verdict.Approved && (f.all || slices.Contains(ids, id)) {
+		if id := s.ID(); s.Verdict.Approved && (f.all || slices.Contains(meant, id)) {
 			a.failed("%s is still approved, by a file that --approvals hands in", id)
 		}
 	}
@@ -337,8 +372,11 @@ func (a *app) export(reg *registry.Registry, path string) error {
 		if s.Verdict.Approved {
 			here = append(here, *s.Verdict.Approval)
 		} else {
+			without = append(without, s.ID())
 			for _, h := range s.Hooks {
-				without = append(without, h.ID)
+				if !slices.Contains(without, h.ID) {
+					without = append(without, h.ID)
+				}
 			}
 		}
 	}

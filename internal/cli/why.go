@@ -9,6 +9,7 @@ import (
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 func (a *app) whyCommand() *cobra.Command {
@@ -28,7 +29,7 @@ func (a *app) whyCommand() *cobra.Command {
 		if a.json {
 			return a.printSelectionJSON(reg, agent, sel, in.Event())
 		}
-		a.printSelection(reg.Workspace(), sel)
+		a.printSelection(reg, sel)
 		a.printPolicies(reg)
 		for _, s := range sel.Selected {
 			a.printShortfalls(agent, oneLine(s.Hook.ID), in.Event())
@@ -50,13 +51,26 @@ func (a *app) printSelectionJSON(reg *registry.Registry, agent *bridge.Agent, se
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
+	fields["plugins"] = orEmpty(unasked(reg))
 	if fields["policies"] = orEmpty(reg.Policies()); agent != nil {
 		fields["shortfalls"] = orEmpty(shortfallsOf(agent, event))
 	}
 	return a.printJSONOf(reg.Workspace(), fields)
 }
 
-func (a *app) printSelection(root string, sel registry.Selection) {
+// unasked are the plugins of which nobody knows which hooks they have.
+func unasked(reg *registry.Registry) []listedSubject {
+	var list []listedSubject
+	for _, s := range reg.Subjects() {
+		if s.Plugin && len(s.Hooks) == 0 {
+			list = append(list, listedSubject{ID: s.ID(), Path: s.Path(), Approved: s.Verdict.Approved, Changes: []trust.Change{},
+				Why: s.Verdict.Why + "; which hooks it has is not known"})
+		}
+	}
+	return list
+}
+
+func (a *app) printSelection(reg *registry.Registry, sel registry.Selection) {
 	style := a.styleOf(a.Out)
 	var rows [][]string
 	for _, s := range sel.Selected {
@@ -65,6 +79,9 @@ func (a *app) printSelection(root string, sel registry.Selection) {
 	for _, s := range sel.Skipped() {
 		rows = append(rows, []string{style.dim(s.Why), oneLine(s.Hook.ID), oneLine(s.Detail)})
 	}
+	for _, s := range unasked(reg) {
+		rows = append(rows, []string{style.dim("untrusted"), oneLine(s.ID), oneLine(s.Why)})
+	}
 	table(a.Out, style, []string{"", "HOOK", "WHY"}, rows)
-	a.printRoot(root)
+	a.printRoot(reg.Workspace())
 }

@@ -45,11 +45,13 @@ func (r *Reader) needApproval(d *Definition) {
 		d.refuse(err.Error())
 		return
 	}
+	if d.plugin != nil { // its approval binds its hooks too
+		d.Subject, d.guard = &d.plugin.Subject, d.plugin.guard
+		return
+	}
 	d.Subject = &trust.Subject{ID: d.Hooks[0].ID, Root: root, Workspace: r.Workspace, Path: d.Path, Definition: bound}
 	d.env = r.Env
-	if d.described { // the lock file pins its bytes at each start too
-		d.Subject.Files = []string{d.Path}
-	} else if d.Config == nil { // the hook of a config file has no folder of its own
+	if d.Config == nil { // the hook of a config file has no folder of its own
 		d.Subject.Dir = d.Hooks[0].Source.Dir
 	}
 	if d.Content != nil {
@@ -104,3 +106,9 @@ func (d *Definition) Verify() func(*hook.Program) error {
 		return &hook.Error{Failure: hook.FailureUntrusted, Reason: v.Why, Hint: v.Hint}
 	}
 }
+
+// Check is the verdict on the plugin, as of now.
+func (p *Plugin) Check() trust.Verdict { return p.guard.Check(nil) }
+
+// InPlugin reports whether the definition is what a plugin says of itself.
+func (d *Definition) InPlugin() bool { return d.plugin != nil }

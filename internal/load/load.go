@@ -29,16 +29,24 @@ type Definition struct {
 	guard   *trust.Guard
 	env     []string // the environment for callers without one
 
-	disowned  string // why its files are not trusted; "" = their owner is fine
-	problem   string // why the manifest could not be read
-	listed    bool   // what is beside the manifest had a say
-	described bool   // it is what a plugin says of itself
-	Stale     bool   // kept, for what is there now is broken
+	disowned string  // why its files are not trusted; "" = their owner is fine
+	problem  string  // why the manifest could not be read
+	listed   bool    // what is beside the manifest had a say
+	plugin   *Plugin // that says it has these hooks; nil = they are declared in a file
+	Stale    bool    // kept, for what is there now is broken
+}
+
+// Plugin is a program with hooks of several definitions, all of one approval.
+type Plugin struct {
+	trust.Plugin
+	scope discovery.Scope
+	guard *trust.Guard
 }
 
 // Loaded is what the scopes hold.
 type Loaded struct {
 	Definitions []*Definition // those of config files after the folders
+	Plugins     []*Plugin
 	Configs     []*ConfigFile // the settings that count
 	read        []*ConfigFile // all of them
 	Notes       []hook.Diagnostic
@@ -54,8 +62,8 @@ type Reader struct {
 	StateDir          string   // where approvals and packs are kept
 	Stores            []*trust.Store
 	Approvals         []string // the files of stores that the operator handed in
-	// DescribePlugins says which hooks the plugins of a package have; nil = there are none.
-	DescribePlugins func(pkg, dir string) ([]*hook.Hook, []hook.Diagnostic)
+	// DescribePlugins says which plugins a package has; nil = there are none.
+	DescribePlugins func(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic)
 }
 
 // Load finds and parses every definition, in scope order. What last knows to
@@ -177,7 +185,7 @@ func (r *Reader) describe(last *Memory, scopes []discovery.Scope, l *Loaded) {
 		if s.Scope != hook.ScopePlugin {
 			continue
 		}
-		hooks, notes := r.DescribePlugins(s.Package, s.Dir)
+		found, notes := r.DescribePlugins(s.Package, s.Dir)
 		l.Notes = append(l.Notes, notes...)
 		if bad := closedFolder(notes, s.Dir); bad != nil {
 			kept := last.unseenPlugins(s)
@@ -187,30 +195,44 @@ func (r *Reader) describe(last *Memory, scopes []discovery.Scope, l *Loaded) {
 			}
 			for _, d := range kept {
 				l.Definitions, l.Notes = append(l.Definitions, d), append(l.Notes, d.Notes...)
+				if d.plugin != nil && !slices.Contains(l.Plugins, d.plugin) {
+					l.Plugins = append(l.Plugins, d.plugin)
+				}
 			}
 			continue
 		}
-		byID := make(map[string]*Definition)
-		for _, h := range hooks {
-			h.ID, h.Scope = dialect.HookID(s.Scope, s.Package, h.Name), s.Scope
-			if declared[h.ID] {
-				continue
+		for _, one := range found {
+			for _, h := range one.Hooks {
+				h.ID, h.Scope = dialect.HookID(s.Scope, s.Package, h.Name), s.Scope
+				h.Source.Root, h.Source.Data = s.Dir, s.DataDir
 			}
-			h.Source.Root, h.Source.Data = s.Dir, s.DataDir
-			if d := byID[h.ID]; d != nil {
-				d.Hooks = append(d.Hooks, h)
-				continue
-			}
-			byID[h.ID] = &Definition{Scope: s, Path: h.Source.Path, Hooks: []*hook.Hook{h}, described: true}
-			l.Definitions = append(l.Definitions, byID[h.ID])
+			p := last.samePlugin(&Plugin{Plugin: one, scope: s, guard: trust.NewGuard(one.Subject, r.Stores...)})
+			l.Plugins = append(l.Plugins, p)
+			l.Definitions = append(l.Definitions, r.describedBy(p, last, declared)...)
 		}
 	}
-	for i, d := range l.Definitions {
-		if d.described && !d.Stale {
-			r.needApproval(d)
-			l.Definitions[i] = last.sameDescribed(d)
+}
+
+// describedBy are the definitions of the hooks that a plugin has in itself, one for
+// each name that nothing declared.
+func (r *Reader) describedBy(p *Plugin, last *Memory, declared map[string]bool) (all []*Definition) {
+	byID := make(map[string]*Definition)
+	for _, h := range p.Hooks {
+		if declared[h.ID] {
+			continue
 		}
+		if d := byID[h.ID]; d != nil {
+			d.Hooks = append(d.Hooks, h)
+			continue
+		}
+		byID[h.ID] = &Definition{Scope: p.scope, Path: h.Source.Path, Hooks: []*hook.Hook{h}, plugin: p}
+		all = append(all, byID[h.ID])
 	}
+	for i, d := range all {
+		r.needApproval(d)
+		all[i] = last.sameDescribed(d)
+	}
+	return all
 }
 
 // define parses a hook folder. A folder that cannot be read

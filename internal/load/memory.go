@@ -21,6 +21,7 @@ import (
 type Memory struct {
 	folders map[source]*remembered[*Definition]
 	plugins map[string]*Definition // by ID
+	hosts   map[string]*Plugin     // by path
 	configs map[source]*remembered[*ConfigFile]
 	fleet   []*Fleet
 }
@@ -53,9 +54,12 @@ type remembered[T comparable] struct {
 // there is as it was.
 func Remember(l *Loaded, began time.Time, stats bool, last *Memory) *Memory {
 	m := &Memory{folders: make(map[source]*remembered[*Definition], len(l.Definitions)),
-		plugins: make(map[string]*Definition), configs: make(map[source]*remembered[*ConfigFile], len(l.read)), fleet: l.Fleet}
+		plugins: make(map[string]*Definition), hosts: make(map[string]*Plugin), configs: make(map[source]*remembered[*ConfigFile], len(l.read)), fleet: l.Fleet}
+	for _, p := range l.Plugins {
+		m.hosts[p.Subject.Path] = p
+	}
 	for _, d := range l.Definitions {
-		if d.described {
+		if d.plugin != nil {
 			m.plugins[d.Hooks[0].ID] = d
 		} else if d.Config == nil {
 			var k *remembered[*Definition]
@@ -280,10 +284,27 @@ func (m *Memory) sameDescribed(d *Definition) *Definition {
 	if m == nil {
 		return d
 	}
-	if last := m.plugins[d.Hooks[0].ID]; last != nil && !last.Stale && last.Path == d.Path && reflect.DeepEqual(last.Hooks, d.Hooks) {
+	if last := m.plugins[d.Hooks[0].ID]; last != nil && !last.Stale && last.plugin == d.plugin && reflect.DeepEqual(last.Hooks, d.Hooks) {
 		return last
 	}
 	return d
+}
+
+// samePlugin is what is remembered of a plugin, with its new hooks, if an approval
+// of it is about the same.
+func (m *Memory) samePlugin(p *Plugin) *Plugin {
+	if m == nil {
+		return p
+	}
+	last := m.hosts[p.Subject.Path]
+	if last == nil || last.scope != p.scope || !reflect.DeepEqual(last.Subject, p.Subject) {
+		return p
+	}
+	if reflect.DeepEqual(last.Hooks, p.Hooks) {
+		return last
+	}
+	p.guard = last.guard
+	return p
 }
 
 // sameConfig is sameFolder for a config file.

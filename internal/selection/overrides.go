@@ -71,7 +71,7 @@ func (e *Entry) standing(from *Caller) (state hook.State, why string, verdict tr
 // Sealed returns the hook to run: a hook that needed an approval runs from a copy
 // of what was approved, whatever is in its folder now.
 func (r *Hooks) Sealed(e *Entry, seal *trust.Seal) (*hook.Hook, error) {
-	if seal == nil {
+	if seal == nil || e.Definition.InPlugin() { // a plugin's handler makes a copy of its own
 		return e.Hook, nil
 	}
 	dir, err := r.Snapshots.Dir(seal)

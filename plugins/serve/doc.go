@@ -13,6 +13,6 @@
 //	}
 //
 // Build it as tenterhook-plugin-guard, put it into plugins/guard/, and approve
-// it with `tenterhook plugin lock`. Package servetest tests it without any of
+// it with `tenterhook trust plugin/guard/guard`. Package servetest tests it without any of
 // that. See plugins/proto for the contract.
 package serve

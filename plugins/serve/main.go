@@ -69,8 +69,8 @@ func (s *Server) Main() {
 
 // introduce tells a person who started the plugin what it is.
 func (s *Server) introduce() {
-	fmt.Fprintf(os.Stderr, "%s %s is a plugin of tenterhook: put it into plugins/%s/ as %s%s,\nand approve it with: tenterhook plugin lock\n",
-		s.name, s.version, s.name, proto.BinaryPrefix, s.name)
+	fmt.Fprintf(os.Stderr, "%s %s is a plugin of tenterhook: put it into plugins/%s/ as %s%s,\nand approve it with: tenterhook trust plugin/%s/%s\n",
+		s.name, s.version, s.name, proto.BinaryPrefix, s.name, s.name, s.name)
 	for _, one := range s.hooks {
 		fmt.Fprintf(os.Stderr, "  %s on %s %s\n", one.hook.Name, one.hook.Event, one.hook.Matcher)
 	}

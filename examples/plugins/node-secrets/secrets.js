@@ -6,7 +6,7 @@ const loader = require('@grpc/proto-loader');
 const protobuf = require('protobufjs');
 
 if (process.env.TENTERHOOK_PLUGIN !== 'hooks') {
-  console.error('a plugin of tenterhook: put it into plugins/secrets/ and run tenterhook plugin lock secrets');
+  console.error('a plugin of tenterhook: put it into plugins/secrets/ and run tenterhook trust plugin/secrets/secrets');
   process.exit(1);
 }
 const {root} = protobuf.parse(require('./hook.proto'), {keepCase: true});

@@ -128,14 +128,14 @@ func assemble(files []pack.File, contents map[string][]byte) (*Artifact, error) 
 	return a, nil
 }
 
-// checkKind fails for the manifest of a plugin's hook. A lock file of this machine
-// approves a plugin's executable, and a pack's digest approves its files: neither
+// checkKind fails for the manifest of a plugin's hook. An approval of this machine
+// binds a plugin's executable, and a pack's digest approves its files: neither
 // could vouch for a process that serves hooks of both.
 func checkKind(name string, data []byte) error {
 	declared, _ := manifest.Parse(manifest.Source{Scope: hook.ScopePlugin, Folder: path.Base(path.Dir(name))}, data)
 	for _, h := range declared {
 		if h.Kind.Info().Packaged {
-			return fmt.Errorf(`%s has type = "plugin", and plugins do not run from packs; install the plugin's package with 'tenterhook plugin lock', or make the hook a command`, name)
+			return fmt.Errorf(`%s has type = "plugin", and plugins do not run from packs; install the plugin's package on each machine, or make the hook a command`, name)
 		}
 	}
 	return nil
