@@ -341,7 +341,7 @@ func TestKeysOfAPluginHookHaveAnEffect(t *testing.T) {
 		opts := hostOf(t)
 		pkg := filepath.Join(opts.PluginsDir, "guards")
 		put(t, filepath.Join(pkg, "hooks", "mine", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ntype = \"plugin\"\n"+lines+"\n+++\n")
-		if err := os.WriteFile(filepath.Join(pkg, "tenterhook-plugin-guard"), binary, 0o755); err != nil {
+		if err := os.WriteFile(built.Program(pkg, "tenterhook-plugin-guard"), binary, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		host := plugins.New(plugins.Options{StateDir: opts.StateDir})

@@ -31,6 +31,7 @@ const (
 // hostOf is a machine of the test's own.
 func hostOf(t *testing.T) tenterhook.Options {
 	base := t.TempDir()
+	built.WithoutSandbox(t, filepath.Join(base, "user"))
 	return tenterhook.Options{Workspace: t.TempDir(), UserDir: filepath.Join(base, "user"), PluginsDir: filepath.Join(base, "plugins"),
 		StateDir: filepath.Join(base, "state"), Without: []hook.Scope{hook.ScopeManaged}}
 }
@@ -210,7 +211,7 @@ func TestLoadingPackagesStartsNoProcess(t *testing.T) {
 	opts := hostOf(t)
 	mark := filepath.Join(t.TempDir(), "mark")
 	for i := range 50 {
-		file := filepath.Join(opts.PluginsDir, fmt.Sprintf("pack%02d", i), "tenterhook-plugin-x")
+		file := filepath.Join(opts.PluginsDir, fmt.Sprintf("pack%02d", i), filepath.Base(built.Program("", "tenterhook-plugin-x")))
 		put(t, file, "#!/bin/sh\necho started >> "+mark+"\n")
 		if err := os.Chmod(file, 0o755); err != nil {
 			t.Fatal(err)

@@ -131,7 +131,7 @@ func TestGoCodeOfDocumentsIsRunHere(t *testing.T) {
 			if !isGo.MatchString(block) {
 				continue
 			}
-			with = append(with, path)
+			with = append(with, filepath.ToSlash(path))
 			lines := linesOf(block)
 			if lines[0] == "func main() {" {
 				lines = lines[1:]

@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -561,6 +562,7 @@ func TestFullQueueDropsAndCounts(t *testing.T) {
 }
 
 func TestFolderIsItsOwnersAlone(t *testing.T) {
+	built.NotOnWindows(t, "files have no modes of others")
 	dir := filepath.Join(t.TempDir(), "journal")
 	keep(t, dir, journal.Options{}, record("r1", time.Now()))
 	_ = ingest(t, dir, journal.Options{}).Close()
@@ -602,6 +604,7 @@ func TestOpenJournalTakesNoLineOnceANewerVersionOwnsIt(t *testing.T) {
 }
 
 func TestOpenJournalTakesNoLineOnceItWasSetAside(t *testing.T) {
+	built.NotOnWindows(t, "an open journal cannot be renamed")
 	dir := t.TempDir()
 	old := ingest(t, dir, journal.Options{})
 	if err := os.Rename(filepath.Join(dir, "journal.db"), filepath.Join(dir, "aside")); err != nil {

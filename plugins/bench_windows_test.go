@@ -2,8 +2,10 @@ package plugins
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/tenterhook/tenterhook/internal/built"
 )
@@ -16,6 +18,11 @@ func (b *bench) testBinary(name, self, mode string) string {
 		b.t.Fatal(err)
 	}
 	path := filepath.Join(b.dir, binaryName(name))
+	if _, err := os.Stat(path); err == nil { // one that runs can be renamed, and not be written
+		if err := os.Rename(path, fmt.Sprintf("%s.%d", path, time.Now().UnixNano())); err != nil {
+			b.t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile(path, append(program, faultVariable+"="+mode...), 0o755); err != nil {
 		b.t.Fatal(err)
 	}

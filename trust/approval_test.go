@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +18,10 @@ import (
 
 var digest = strings.Repeat("0a", 32)
 
+var root, _ = filepath.Abs("/w")
+
 func anApproval(change func(a *Approval)) Approval {
-	a := Approval{Root: "/w", ID: "project/x", Path: "HOOK.md", Approved: time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC), Definition: json.RawMessage(`[]`),
+	a := Approval{Root: root, ID: "project/x", Path: "HOOK.md", Approved: time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC), Definition: json.RawMessage(`[]`),
 		Folder: []File{{Name: "a", Size: 1, SHA256: digest}, {Name: "b", Link: "a"}}, Files: []File{{Name: "c", Missing: true}, {Name: "d", SHA256: digest}}}
 	change(&a)
 	return a

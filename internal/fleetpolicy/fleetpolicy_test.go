@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy/policytest"
@@ -186,6 +187,11 @@ func TestWhatLiesThereIsWhatWasAcceptedOrAnError(t *testing.T) {
 		"nothing":                    {func(*testing.T, *policytest.Fleet) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if strings.Contains(name, "a link") {
+				built.NeedsLinks(t)
+			} else if name == "others can write it" {
+				built.NotOnWindows(t, "no mode says so")
+			}
 			f := policytest.New(t)
 			f.Apply("guard", 1, `{}`)
 			f.Apply("guard", 2, policytest.Deny)

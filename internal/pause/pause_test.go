@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,6 +77,9 @@ func TestListThatCannotBeReliedOnPausesNothing(t *testing.T) {
 		"others can write":  func(path string) error { return os.Chmod(path, 0o666) },
 		"a folder in place": func(path string) error { _ = os.Remove(path); return os.Mkdir(path, 0o700) },
 	} {
+		if name == "others can write" && runtime.GOOS == "windows" {
+			continue // no mode says so there
+		}
 		dir := t.TempDir()
 		if err := pause.Open(dir).Set(t.Context(), pause.Pause{Hook: "user/guard"}); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ func TestTheExampleOfAFleetShowsWhatItsReadmeSays(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if testing.Short() || err != nil {
-		t.Skip("long, and needs bash: a hub, a worker and three machines")
+		t.Skip("long, and needs bash on PATH: a hub, a worker and three machines")
 	}
 	bin := filepath.Dir(programs(t))
 	if err := built.Into(bin, "cmd/tenterhook"); err != nil {

@@ -33,7 +33,7 @@ type computer struct {
 func programs(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the hooks are shell scripts")
+		t.Skip("Windows: the hooks are shell scripts")
 	}
 	program, err := builtFleet()
 	if err != nil {
