@@ -59,8 +59,11 @@ func openFolderIn(root *os.Root, bound, path string) (*os.Root, error) {
 		return nil, err
 	}
 	folder, err := root.OpenRoot(rel + "/.")
-	if err == nil || errors.Is(err, fs.ErrNotExist) && !isLink(path) {
-		return folder, err
+	if err == nil {
+		return folder, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) && !isLink(path) {
+		return nil, folderError(path, err)
 	}
 	rel, err = resolve(bound, path)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -25,7 +26,7 @@ command = "./who.sh"
 #!/bin/sh
 echo "command of $WHO"
 `))
-	opts.Env = []string{"WHO=registry", "PATH=/usr/bin:/bin"}
+	opts.Env = []string{"WHO=registry", searchPath()}
 	reg := open(t, opts)
 	in := func(env ...string) context.Context {
 		return registry.WithCaller(t.Context(), registry.Caller{Env: append([]string{}, env...)})
@@ -36,12 +37,15 @@ echo "command of $WHO"
 		want string
 	}{
 		{"none", t.Context(), "registry"},
-		{"one caller's", in("WHO=alice", "PATH=/usr/bin:/bin"), "alice"},
-		{"another's", in("WHO=bob", "PATH=/usr/bin:/bin"), "bob"},
+		{"one caller's", in("WHO=alice", searchPath()), "alice"},
+		{"another's", in("WHO=bob", searchPath()), "bob"},
 		{"an empty one", in(), ""},
 		{"none again", registry.WithCaller(in("WHO=alice"), registry.Caller{}), "registry"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if test.want == "" {
+				built.NotOnWindows(t, "sh is found by PATH")
+			}
 			out, err := reg.Dispatch(test.ctx, hook.SessionStart{Source: "startup"})
 			if err != nil {
 				t.Fatal(err)
@@ -56,7 +60,7 @@ echo "command of $WHO"
 // What a hook requires is looked for where its caller would find it.
 func TestRequirementsAreCheckedInTheEnvironmentOfTheCaller(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "needed"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := os.WriteFile(built.Program(bin, "needed"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	opts := only(tree(t, `
@@ -69,16 +73,16 @@ bins = ["needed"]
 envs = ["TOKEN"]
 +++
 `))
-	opts.Env = []string{"PATH=/usr/bin:/bin"}
+	opts.Env = []string{searchPath()}
 	reg := open(t, opts)
 	for range 2 { // callers take turns
 		for _, test := range []struct {
 			env  []string
 			runs bool
 		}{
-			{[]string{"PATH=" + bin + ":/usr/bin:/bin", "TOKEN=x"}, true},
-			{[]string{"PATH=/usr/bin:/bin", "TOKEN=x"}, false},
-			{[]string{"PATH=" + bin + ":/usr/bin:/bin"}, false},
+			{[]string{searchPath(bin), "TOKEN=x"}, true},
+			{[]string{searchPath(), "TOKEN=x"}, false},
+			{[]string{searchPath(bin)}, false},
 			{nil, false},
 		} {
 			out, err := reg.Dispatch(registry.WithCaller(t.Context(), registry.Caller{Env: test.env}), hook.SessionStart{Source: "startup"})
@@ -95,7 +99,7 @@ envs = ["TOKEN"]
 // In an `if`, ~ is the home of the caller, and without an environment of its own
 // that of Options.Env.
 func TestRulesAreJudgedInTheEnvironmentOfTheCaller(t *testing.T) {
-	t.Setenv("HOME", "/process")
+	t.Setenv("HOME", onDrive("/process"))
 	opts := only(tree(t, `
 -- guard/HOOK.md --
 +++
@@ -112,7 +116,7 @@ if = "Edit(~/secret)"
 command = "true"
 +++
 `))
-	opts.Env = []string{"HOME=/options"}
+	opts.Env = []string{"HOME=" + onDrive("/options")}
 	reg := open(t, opts)
 	for name, test := range map[string]struct {
 		ctx  context.Context
@@ -120,12 +124,12 @@ command = "true"
 	}{
 		"no caller":         {t.Context(), "/options"},
 		"no environment":    {registry.WithCaller(t.Context(), registry.Caller{}), "/options"},
-		"an environment":    {registry.WithCaller(t.Context(), registry.Caller{Env: []string{"HOME=/caller"}}), "/caller"},
+		"an environment":    {registry.WithCaller(t.Context(), registry.Caller{Env: []string{"HOME=" + onDrive("/caller")}}), "/caller"},
 		"one without HOME":  {registry.WithCaller(t.Context(), registry.Caller{Env: []string{}}), "/options"},
-		"the last one wins": {registry.WithCaller(t.Context(), registry.Caller{Env: []string{"HOME=/first", "HOME=/caller"}}), "/caller"},
+		"the last one wins": {registry.WithCaller(t.Context(), registry.Caller{Env: []string{"HOME=" + onDrive("/first"), "HOME=" + onDrive("/caller")}}), "/caller"},
 	} {
 		for _, home := range []string{"/process", "/options", "/caller"} {
-			out, err := reg.Dispatch(test.ctx, hook.PreToolUse{ToolName: "Edit", ToolInput: json.RawMessage(`{"file_path":"` + home + `/secret"}`)})
+			out, err := reg.Dispatch(test.ctx, hook.PreToolUse{ToolName: "Edit", ToolInput: json.RawMessage(`{"file_path":"` + onDrive(home) + `/secret"}`)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,9 +143,10 @@ command = "true"
 // A program that is gone is found missing by the start that fails, and not for as
 // long as what was looked up before holds.
 func TestAStartThatFailsHasWhatTheHookRequiresLookedUpAnew(t *testing.T) {
+	built.NotOnWindows(t, "a script without an ending is no program on PATH")
 	dir := tree(t, "-- hooks/guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"guard-tool\"\nargs = []\n[requires]\nbins = [\"guard-tool\"]\n+++\n-- bin/guard-tool --\n#!/bin/sh\n")
 	opts := only(filepath.Join(dir, "hooks"))
-	opts.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":/usr/bin:/bin"}
+	opts.Env = []string{searchPath(filepath.Join(dir, "bin"))}
 	reg := open(t, opts)
 	var got []string
 	for range 3 {

@@ -308,10 +308,10 @@ func TestTildeMeansEachHome(t *testing.T) {
 	opts := only(tree(t, "-- script/HOOK.md --\n+++\nevent = \"PreToolUse\"\nif = \"Edit(~/secret)\"\ncommand = \"exit 2\"\n+++\n"+
 		"-- rule/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nif = \"Edit(~/secret)\"\ndecision = \"deny\"\nreason = \"no\"\n+++\n"+
 		"-- allows/HOOK.md --\n+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nif = \"Edit(~/open)\"\ndecision = \"allow\"\n+++\n"))
-	opts.Env, opts.Homes = []string{"HOME=/own"}, []string{"/own", "/one", "/two"}
+	opts.Env, opts.Homes = []string{"HOME=" + onDrive("/own")}, []string{onDrive("/own"), onDrive("/one"), onDrive("/two")}
 	reg := open(t, opts)
 	edit := func(path string) *hook.Outcome {
-		return dispatch(t, reg, hook.PreToolUse{ToolName: "Edit", ToolInput: []byte(`{"file_path":"` + path + `"}`)})
+		return dispatch(t, reg, hook.PreToolUse{ToolName: "Edit", ToolInput: []byte(`{"file_path":"` + onDrive(path) + `"}`)})
 	}
 	for path, want := range map[string]int{"/own/secret": 2, "/one/secret": 2, "/two/secret": 2, "/three/secret": 0} {
 		if out := edit(path); len(out.Results) != want || (out.Verdict == hook.Deny) != (want == 2) {

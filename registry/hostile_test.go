@@ -18,6 +18,7 @@ import (
 // places that hooks are loaded from, and settings that open the doors for them.
 func hostileRepository(t *testing.T, opts registry.Options, mark, address string) {
 	t.Helper()
+	mark = filepath.ToSlash(mark)
 	script := "#!/bin/sh\necho ran >> " + mark + "\n"
 	folder := `+++
 events = ["SessionStart", "PreToolUse", "UserPromptSubmit"]

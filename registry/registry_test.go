@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +85,21 @@ func dispatch(t testing.TB, reg *registry.Registry, in hook.Input) *hook.Outcome
 	}
 	remedied(t, out.Diagnostics)
 	return out
+}
+
+// searchPath is PATH with folders before those of the system.
+func searchPath(dirs ...string) string {
+	system := []string{"/usr/bin", "/bin"}
+	if runtime.GOOS == "windows" {
+		system = []string{os.Getenv("PATH")}
+	}
+	return "PATH=" + strings.Join(append(dirs, system...), string(os.PathListSeparator))
+}
+
+// onDrive is an absolute path, on a drive where the system has drives, with slashes.
+func onDrive(path string) string {
+	path, _ = filepath.Abs(path)
+	return filepath.ToSlash(path)
 }
 
 func bash(command string) hook.PreToolUse {

@@ -64,6 +64,26 @@ func (w *workspace) link(target, name string) {
 	}
 }
 
+// holdsHere skips a case that is about what its name says and this system lacks.
+func holdsHere(t *testing.T, name string) {
+	t.Helper()
+	switch {
+	case strings.Contains(name, "link"):
+		built.NeedsLinks(t)
+	case strings.Contains(name, "a mode"), strings.Contains(name, "run bit"), strings.Contains(name, "hostile characters"), strings.Contains(name, "not UTF-8"):
+		built.NotOnWindows(t, "files have no such modes and names")
+	}
+}
+
+// mayLink makes a link where the system makes any.
+func (w *workspace) mayLink(target, name string) {
+	w.t.Helper()
+	must(w.t, os.MkdirAll(filepath.Dir(w.path(name)), 0o755))
+	if err := os.Symlink(target, w.path(name)); err != nil && !windows {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *workspace) remove(name string) { w.t.Helper(); must(w.t, os.Remove(w.path(name))) }
 
 // many makes n files in a folder of their own.
