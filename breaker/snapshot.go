@@ -57,16 +57,13 @@ func (b *Breaker) Snapshot() Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	s := Snapshot{
-		State:    b.state(now),
-		Failures: b.failures,
-		OpensAt:  b.settings.resolved().Failures,
-		OpenedAt: b.openedAt,
+	return Snapshot{
+		State:      b.state(now),
+		Failures:   b.failures,
+		OpensAt:    b.settings.resolved().Failures,
+		OpenedAt:   b.openedAt,
+		RetryAfter: max(b.retryAt.Sub(now), 0), // the zero time is past
 	}
-	if b.phase != Closed {
-		s.RetryAfter = max(b.retryAt.Sub(now), 0)
-	}
-	return s
 }
 
 // state is the phase as seen from outside, where an open breaker turns half-open

@@ -122,3 +122,15 @@ func TestErrorSaysFailureReasonAndRemedy(t *testing.T) {
 		t.Errorf("%+v", *plain)
 	}
 }
+
+func TestKeysThatTellAKindOfAHookWithoutAType(t *testing.T) {
+	for key, want := range map[string]hook.Kind{
+		"": hook.KindCommand, "command": hook.KindCommand, "bash": hook.KindCommand, "powershell": hook.KindCommand, "windows": hook.KindCommand, "linux": hook.KindCommand, "osx": hook.KindCommand, "command_windows": hook.KindCommand,
+		"url": hook.KindHTTP, "server": hook.KindMCP, "mcp": hook.KindMCP, "prompt": hook.KindPrompt, "agent": "", "plugin": "", "rule": "", "callback": "", "tool": "", "x": "",
+	} {
+		k, ok := hook.KindOfKey(key)
+		if ok != (want != "") || ok && k.Kind != want {
+			t.Errorf("%q: %+v, %v, want %q", key, k, ok, want)
+		}
+	}
+}

@@ -132,6 +132,17 @@ func TestRuleTestsACallByAnyOfItsConditions(t *testing.T) {
 	}
 }
 
+func TestARuleNarrowsByAConditionOfAnyKind(t *testing.T) {
+	for _, tt := range []struct {
+		rule hook.RuleParams
+		want bool
+	}{{hook.RuleParams{}, false}, {hook.RuleParams{Reason: "x"}, false}, {hook.RuleParams{When: "true"}, true}, {hook.RuleParams{Reads: []string{"x"}}, true}, {hook.RuleParams{When: "true", Network: new(bool)}, true}} {
+		if got := tt.rule.Narrows(); got != tt.want {
+			t.Errorf("%+v: %v", tt.rule, got)
+		}
+	}
+}
+
 func TestDecisionsCountOnlyOnEventsThatTakeThem(t *testing.T) {
 	for decision, want := range map[hook.Decision]map[hook.Event]bool{ // whether it can count
 		hook.DecisionDeny:    {"Deploy": false, hook.EventStop: true, hook.EventSessionStart: false, hook.EventPostToolUse: true},
