@@ -561,6 +561,55 @@ func TestFullQueueDropsAndCounts(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeWrittenIsWrittenOnceItCan(t *testing.T) {
+	dir := t.TempDir()
+	r, err := journal.NewRecorder(dir, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	aside := dir + "-aside"
+	if err := errors.Join(os.Rename(dir, aside), os.WriteFile(dir, nil, 0o600)); err != nil { // nothing can be written
+		t.Fatal(err)
+	}
+	for i := range 5000 {
+		r.Record(record(fmt.Sprint(i), time.Now()))
+		if i%1000 == 999 { // the queue takes no more at once
+			if err := r.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if r.Dropped() != 5000 || r.LastError() == nil {
+		t.Errorf("%d are not written, last %v", r.Dropped(), r.LastError())
+	}
+	if err := r.RecordNow(t.Context(), record("now", time.Now())); err == nil {
+		t.Error("a record that is waited for was written")
+	}
+	if err := errors.Join(os.Remove(dir), os.Rename(aside, dir)); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(time.Minute); r.Dropped() > 5000-4096; time.Sleep(10 * time.Millisecond) { // by itself
+		if time.Now().After(until) {
+			t.Fatalf("%d are still not written", r.Dropped())
+		}
+	}
+	r.Record(record("last", time.Now()))
+	if err := r.Flush(t.Context()); err != nil || r.Dropped() != 0 {
+		t.Errorf("%d are not written: %v", r.Dropped(), err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	j := ingest(t, dir, journal.Options{})
+	runs, err := j.Runs(t.Context(), "", time.Time{})
+	if err != nil || len(runs) != 4097 || runs[0] != "0" || runs[4096] != "last" {
+		t.Errorf("%d runs: %v", len(runs), err)
+	}
+	if lost, err := j.Losses(t.Context()); err != nil || lost.Dropped != 5000-4096 {
+		t.Errorf("%+v, %v", lost, err)
+	}
+}
+
 func TestFolderIsItsOwnersAlone(t *testing.T) {
 	built.NotOnWindows(t, "files have no modes of others")
 	dir := filepath.Join(t.TempDir(), "journal")

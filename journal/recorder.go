@@ -47,6 +47,11 @@ const (
 	queueLength    = 4096
 	batchLength    = 256
 
+	// What cannot be written waits in memory, up to these bounds, and is tried again.
+	keptRecords = 4096
+	keptBytes   = 8 << 20
+	keptAgain   = time.Second
+
 	// restLength is how long the writer rests after a batch. Without it each
 	// dispatch would wake it, which costs more than everything else of recording.
 	restLength = 5 * time.Millisecond
@@ -69,8 +74,9 @@ func (o Options) withDefaults() Options {
 }
 
 // Recorder appends what a registry decided to the spool of a folder. Record puts
-// the record into a queue of 4,096 and returns; one goroutine writes. What finds
-// the queue full, or cannot be written, is dropped, counted and written down as
+// the record into a queue of 4,096 and returns; one goroutine writes. What cannot be
+// written waits in memory, up to 4,096 records or 8 MiB, and is tried again each
+// second and at the end. What finds no room is dropped, counted and written down as
 // soon as writing works again. A Recorder is safe for concurrent use.
 type Recorder struct {
 	opts  Options
@@ -80,7 +86,11 @@ type Recorder struct {
 	hurry chan struct{} // somebody waits for what is in the queue
 	done  chan struct{}
 
+	kept  [][]byte // lines that could not be written, the oldest first; of the writer alone
+	bytes int      // of these
+
 	dropped atomic.Int64
+	waiting atomic.Int64          // len(kept)
 	failed  sync.Once             // logs the first failure
 	last    atomic.Pointer[error] // to write
 
@@ -209,8 +219,8 @@ func (r *Recorder) offer(it item) bool {
 	}
 }
 
-// Dropped counts the records that were not written.
-func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
+// Dropped counts the records that were not written, also those that are tried again.
+func (r *Recorder) Dropped() int64 { return r.dropped.Load() + r.waiting.Load() }
 
 // Close writes what is in the queue. It returns an error if records were dropped
 // since the last line that was written. Later records are dropped.
@@ -257,7 +267,12 @@ func (e *DroppedError) Unwrap() error { return e.Err }
 
 func (r *Recorder) work() {
 	defer close(r.done)
-	for first := range r.queue {
+	defer r.giveUp()
+	for {
+		first, ok := r.next()
+		if !ok {
+			return
+		}
 		batch := []item{first}
 	more:
 		for len(batch) < batchLength {
@@ -276,6 +291,58 @@ func (r *Recorder) work() {
 			r.rest()
 		}
 	}
+}
+
+// next waits for an item, and tries again meanwhile to write what could not be
+// written; ok is false once the queue is closed.
+func (r *Recorder) next() (it item, ok bool) {
+	for len(r.kept) > 0 {
+		select {
+		case it, ok = <-r.queue:
+			return it, ok
+		case <-time.After(keptAgain):
+			r.again()
+		}
+	}
+	it, ok = <-r.queue
+	return it, ok
+}
+
+// again writes what could not be written before, the oldest first, as far as it can.
+func (r *Recorder) again() {
+	for len(r.kept) > 0 {
+		n := min(len(r.kept), batchLength)
+		if err := r.spool.append(r.kept[:n]); err != nil {
+			r.last.Store(&err)
+			return
+		}
+		for _, line := range r.kept[:n] {
+			r.bytes -= len(line)
+		}
+		r.kept = r.kept[n:]
+		r.waiting.Store(int64(len(r.kept)))
+	}
+	r.kept = nil
+}
+
+// keep keeps lines that could not be written, and counts those that find no room.
+func (r *Recorder) keep(lines [][]byte) {
+	for _, line := range lines {
+		if len(r.kept) >= keptRecords || r.bytes+len(line) > keptBytes {
+			r.dropped.Add(1)
+			continue
+		}
+		r.kept, r.bytes = append(r.kept, line), r.bytes+len(line)
+	}
+	r.waiting.Store(int64(len(r.kept)))
+}
+
+// giveUp tries a last time to write what could not be written, and counts the rest.
+func (r *Recorder) giveUp() {
+	r.again()
+	r.dropped.Add(int64(len(r.kept)))
+	r.waiting.Store(0)
+	r.kept = nil
 }
 
 // rest waits a moment, but for nobody who is in a hurry.
@@ -308,16 +375,19 @@ func (r *Recorder) line(rec *hook.Record) []byte {
 	return text
 }
 
-// write appends a batch, and how many records were dropped before it.
+// write appends a batch after what could not be written before, and how many records
+// were dropped.
 func (r *Recorder) write(batch []item) {
-	var lines [][]byte
+	r.again()
+	var lines, own [][]byte // own are of records that nobody waits for
 	var waiting []*awaited
 	for _, it := range batch {
 		switch {
 		case it.rec == nil:
 			defer close(it.written)
 		case it.now == nil:
-			lines = append(lines, r.line(it.rec))
+			own = append(own, r.line(it.rec))
+			lines = append(lines, own[len(own)-1])
 		case it.now.taken.CompareAndSwap(false, true):
 			lines, waiting = append(lines, r.line(it.rec)), append(waiting, it.now)
 		}
@@ -325,7 +395,6 @@ func (r *Recorder) write(batch []item) {
 	if len(lines) == 0 {
 		return
 	}
-	records := int64(len(lines) - len(waiting)) // who waits knows what became of the others
 	before := r.dropped.Swap(0)
 	if before > 0 {
 		note, _ := json.Marshal(loss{Dropped: before, Time: time.Now().UTC()})
@@ -336,7 +405,8 @@ func (r *Recorder) write(batch []item) {
 		w.err <- err
 	}
 	if err != nil {
-		r.dropped.Add(before + records)
+		r.dropped.Add(before)
+		r.keep(own) // who waits knows what became of the others
 		r.last.Store(&err)
 		r.failed.Do(func() {
 			r.opts.Logger.Error("the journal cannot be written", slog.Any("err", err))

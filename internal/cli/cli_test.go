@@ -39,6 +39,13 @@ func TestScripts(t *testing.T) {
 			if name == "sandbox" {
 				return len((&sandbox.Policy{Mode: sandbox.Strict}).Missing()) == 0, nil
 			}
+			if name == "mount" {
+				dir := t.TempDir()
+				if exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tenterhook-test", dir).Run() != nil {
+					return false, nil
+				}
+				return true, exec.Command("umount", dir).Run()
+			}
 			return false, fmt.Errorf("no condition %q", name)
 		},
 		Setup: func(e *testscript.Env) error {
@@ -54,6 +61,7 @@ func TestScripts(t *testing.T) {
 			for name, dir := range caches {
 				e.Setenv(name, dir)
 			}
+			e.Defer(func() { _ = exec.Command("umount", "-l", home+"/.local/state").Run() }) // a script may mount it
 			return os.MkdirAll(home, 0o755)
 		},
 	})

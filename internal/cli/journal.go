@@ -52,6 +52,15 @@ func (a *app) journalHint(err error) string {
 	return "free space, or make the state directory writable"
 }
 
+// journalDiagnostics say if what hooks do cannot be recorded.
+func (a *app) journalDiagnostics() []hook.Diagnostic {
+	err := recording.Writable(a.stateDir())
+	if err == nil {
+		return nil
+	}
+	return []hook.Diagnostic{{Severity: hook.SeverityWarning, Code: "not_recorded", Message: err.Error(), Hint: a.journalHint(err)}}
+}
+
 // withJournal opens the journal with everything in it that processes have
 // written so far. What does not prevent that is told on standard error.
 func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error) error {

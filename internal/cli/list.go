@@ -79,7 +79,7 @@ func (a *app) listCommand() *cobra.Command {
 				return err
 			}
 			defer reg.Close()
-			list, diagnostics := a.list(reg), append(reg.Diagnostics(), a.fleetDiagnostics()...)
+			list, diagnostics := a.list(reg), slices.Concat(reg.Diagnostics(), a.journalDiagnostics(), a.fleetDiagnostics())
 			plugins, _ := a.plugins() // what is wrong with them, the registry says
 			if a.json {
 				hooks := make([]listedHook, len(list))

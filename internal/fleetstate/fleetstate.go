@@ -89,7 +89,11 @@ func (s *State) Running(now time.Time) bool {
 }
 
 // Trouble is something that does not work between a machine and its fleet.
-type Trouble struct{ Code, Message, Hint string }
+type Trouble struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
 
 // Troubles returns what does not work on a machine that is of a fleet; nil = all
 // does, or it is of none. Decisions do not depend on it.

@@ -7,8 +7,11 @@ package recording
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"reflect"
 	"sync"
@@ -50,6 +53,23 @@ type Recorder struct {
 // written, and no folder made, before the settings are known.
 func New(stateDir string, env []string, logger *slog.Logger) *Recorder {
 	return &Recorder{dir: Dir(stateDir), env: env, logger: logger}
+}
+
+// Writable fails if the journal of a state directory is there and cannot be written:
+// the disk is full, or the directory is another user's.
+func Writable(stateDir string) error {
+	if _, err := os.Stat(Dir(stateDir)); err != nil {
+		return nil // nothing was recorded yet
+	}
+	f, err := os.CreateTemp(Dir(stateDir), ".room-*")
+	if err == nil {
+		_, err = f.Write(make([]byte, 4096)) // an empty file has room on a full disk
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	if about := (*fs.PathError)(nil); errors.As(err, &about) {
+		return fmt.Errorf("what hooks do is not recorded in %s: %w", Dir(stateDir), about.Err)
+	}
+	return err
 }
 
 // Options are those of a journal that settings describe.

@@ -66,6 +66,9 @@ func (a *app) machineStatus(ctx context.Context) error {
 	} else if r.Backlog, err = backlog(ctx, state); err != nil {
 		r.Troubles = append(r.Troubles, fleetstate.Trouble{Code: "journal", Message: err.Error(), Hint: "see 'tenterhook doctor'"})
 	}
+	if err := recording.Writable(state); err != nil {
+		r.Troubles = append(r.Troubles, fleetstate.Trouble{Code: "not_recorded", Message: err.Error(), Hint: "free space, or make the state directory writable"})
+	}
 	if a.json {
 		return a.printJSON(r)
 	}
