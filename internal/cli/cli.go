@@ -268,6 +268,7 @@ func (a *app) complain(err error) {
 		diagnostic := hook.Diagnostic{Severity: hook.SeverityError, Code: "failed", Message: err.Error()}
 		if errors.As(err, &d) {
 			diagnostic.Code, diagnostic.Hint = d.code, d.hint
+			diagnostic.Message = strings.TrimSuffix(diagnostic.Message, "; "+d.hint) // it stands in hint
 		}
 		_ = a.printJSON(map[string]any{"error": err.Error(), "diagnostics": []hook.Diagnostic{diagnostic}})
 	}

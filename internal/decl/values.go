@@ -189,6 +189,19 @@ func Word[T ~string](t *Table, key string, words []T) T {
 	return ""
 }
 
+// Meant is Word of a key that protects: what is none of the words is a mistake, also
+// if it is empty, and counts as the strictest.
+func Meant[T ~string](t *Table, key string, words []T, strictest T) T {
+	word := Word(t, key, words)
+	if word == "" && t.Has(key) {
+		if t.value(key) == "" {
+			t.Fail("unknown_value", key, fmt.Sprintf(`want %s, got ""`, phrase.Either(words...)), "leave the key out")
+		}
+		return strictest
+	}
+	return word
+}
+
 // Nearest is [hook.Nearest] over words of any string type.
 func Nearest[T ~string](word T, words []T) T {
 	list := make([]string, len(words))

@@ -72,7 +72,7 @@ func (e *entry) fleet() FleetSettings {
 	table := own.Table("settings.fleet", n)
 	table.Only(innerNames("fleet"))
 	s := FleetSettings{Name: table.Str("name"), Dir: table.Str("dir"), Keys: make(map[string]FleetKey),
-		OnStale: decl.Word(table, "on_stale", staleWords()), OnUnknown: decl.Word(table, "on_unknown", staleWords())}
+		OnStale: decl.Meant(table, "on_stale", staleWords(), "block"), OnUnknown: decl.Meant(table, "on_unknown", staleWords(), "block")}
 	if !ValidFleetName(s.Name) {
 		table.Fail("bad_fleet", "name", "want the fleet's name: letters, digits, '-', '_' and '.', got "+phrase.Quote(s.Name), `write name = "acme"`)
 	}

@@ -57,7 +57,7 @@ func settings() []Setting {
 	every := func(s Setting) Setting { s.others = true; return s }
 	policy := row("default_on_failure", decl.Choice, byReach, "`\"block\"` for hooks that do not say",
 		func(e *entry, s *Settings) {
-			s.DefaultOnFailure = meantPolicy(e.Table, "default_on_failure")
+			s.DefaultOnFailure = decl.Meant(e.Table, "default_on_failure", decl.Policies, hook.FailureBlock)
 		})
 	policy.Words = plain(decl.Policies)
 	return []Setting{
@@ -257,16 +257,7 @@ func (e *entry) audit() hook.FailurePolicy {
 	if table == nil {
 		return ""
 	}
-	return meantPolicy(table, "on_failure")
-}
-
-// meantPolicy reads what a failure means. Who misspells it wants one to block.
-func meantPolicy(t *decl.Table, key string) hook.FailurePolicy {
-	policy := decl.Word(t, key, decl.Policies)
-	if policy == "" && t.Has(key) {
-		policy = hook.FailureBlock
-	}
-	return policy
+	return decl.Meant(table, "on_failure", decl.Policies, hook.FailureBlock)
 }
 
 // journal reads what is kept of what hooks did.
@@ -294,10 +285,8 @@ func (e *entry) sandboxes() map[string]hook.SandboxMode {
 	}
 	modes := make(map[string]hook.SandboxMode)
 	for _, scope := range sandboxScopes() {
-		if word := decl.Word(table, scope, hook.SandboxModes()); word != "" {
+		if word := decl.Meant(table, scope, hook.SandboxModes(), hook.SandboxStrict); word != "" {
 			modes[scope] = word
-		} else if table.Has(scope) { // who misspells a mode wants one
-			modes[scope] = hook.SandboxStrict
 		}
 	}
 	return modes

@@ -36,6 +36,23 @@ func TestSlipSwitchesNoProtectionOff(t *testing.T) {
 	}
 }
 
+// A word of a setting that protects counts as the strictest, if it is none, and is an
+// error.
+func TestWordThatIsNoneProtects(t *testing.T) {
+	for _, value := range []string{`"blok"`, `""`, `5`, `["x"]`} {
+		got := readText("/w/.tenterhook/settings.json", `{"default_on_failure": `+value+`, "audit": {"on_failure": `+value+`}, "sandbox": {"user": `+value+`},
+			"fleet": {"name": "a", "keys": {"k": {"channel": "guard", "key": "x"}}, "on_stale": `+value+`}}`)
+		s := got.Settings
+		if s.DefaultOnFailure != hook.FailureBlock || s.AuditOnFailure != hook.FailureBlock || s.Sandbox["user"] != hook.SandboxStrict || s.Fleet.Wrong == "" {
+			t.Errorf("%s protects nothing: %+v", value, s)
+		}
+		errors := slices.DeleteFunc(got.Notes, func(d hook.Diagnostic) bool { return d.Severity != hook.SeverityError })
+		if len(errors) != 4 {
+			t.Errorf("%s: %v", value, got.Notes)
+		}
+	}
+}
+
 func TestEventsBesideHooksAreAnError(t *testing.T) {
 	for path, text := range map[string]string{
 		"/w/.claude/settings.json":     `{"hooks": {}, "PreToolUse": [{"hooks": [{"type": "command", "command": "guard"}]}]}`,

@@ -171,7 +171,7 @@ func (s Spec) local() (Spec, error) {
 	}
 	info, err := os.Stat(abs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, fmt.Errorf("%s: there is no such file or directory", abs)
+		return s, missing(abs)
 	} else if err != nil {
 		return s, err
 	}
@@ -190,6 +190,14 @@ func (s Spec) local() (Spec, error) {
 	}
 	return s, nil
 }
+
+// missing is a path that leads nowhere, in the same words on each system.
+type missing string
+
+func (m missing) Error() string { return string(m) + ": there is no such file or directory" }
+
+// Is reports whether the error is that a file does not exist.
+func (missing) Is(err error) bool { return err == fs.ErrNotExist }
 
 // isLayout reports whether a folder is an OCI layout directory.
 func isLayout(dir string) bool {
