@@ -72,19 +72,11 @@ func (a *app) archiveCommand() *cobra.Command {
 
 // consume archives with a connection of its own.
 func consume(ctx context.Context, c *hub.Connection, dir string, once bool, log *slog.Logger) (archive.Added, error) {
-	connect := c.ConnectLater
-	if once {
-		connect = c.Connect
-	}
-	nc, err := connect()
+	nc, js, err := dial(c, !once)
 	if err != nil {
 		return archive.Added{}, err
 	}
 	defer nc.Close()
-	js, err := c.JetStream(nc)
-	if err != nil {
-		return archive.Added{}, err
-	}
 	return archiveInto(ctx, js, dir, once, log)
 }
 
@@ -181,6 +173,15 @@ func (f *filterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.since, "since", "", "since a time, such as 90s, 2h, 7d or 2026-01-31")
 }
 
+// ask calls do with the archive and what the flags choose of it.
+func (f *filterFlags) ask(ctx context.Context, dir string, do func(*archive.Archive, archive.Filter) error) error {
+	filter, err := f.read()
+	if err != nil {
+		return err
+	}
+	return opened(ctx, dir, func(from *archive.Archive) error { return do(from, filter) })
+}
+
 func (f *filterFlags) read() (archive.Filter, error) {
 	var err error
 	f.Since, err = journal.ParseSince(f.since)
@@ -202,11 +203,7 @@ func (a *app) logCommand() *cobra.Command {
 		Example: "  tenterhook fleet log --verdict deny --since 7d\n  tenterhook fleet log --machine laptop-7 -f --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter, err := f.read()
-			if err != nil {
-				return err
-			}
-			return opened(cmd.Context(), dir, func(from *archive.Archive) error {
+			return f.ask(cmd.Context(), dir, func(from *archive.Archive, filter archive.Filter) error {
 				last, err := from.Last(cmd.Context())
 				if err != nil {
 					return err
@@ -308,11 +305,7 @@ func (a *app) statsCommand() *cobra.Command {
 		Example: "  tenterhook fleet stats --since 7d\n  tenterhook fleet stats --by-machine --hook managed/guard --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter, err := f.read()
-			if err != nil {
-				return err
-			}
-			return opened(cmd.Context(), dir, func(from *archive.Archive) error {
+			return f.ask(cmd.Context(), dir, func(from *archive.Archive, filter archive.Filter) error {
 				stats, err := from.Stats(cmd.Context(), filter, by)
 				if err != nil {
 					return err

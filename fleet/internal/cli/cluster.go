@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
@@ -37,11 +36,7 @@ func (k *keeping) flags(cmd *cobra.Command) {
 }
 
 // keep keeps over the connection of an admin until ctx ends. begun is called once.
-func (k *keeping) keep(ctx context.Context, nc *nats.Conn, begun func() error) error {
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
+func (k *keeping) keep(ctx context.Context, js jetstream.JetStream, begun func() error) (err error) {
 	if k.archiving && k.alone {
 		if err := archive.Release(ctx, js); err != nil {
 			return err
@@ -77,15 +72,15 @@ func (a *app) keepCluster(cmd *cobra.Command, k *keeping) error {
 	if err != nil {
 		return err
 	}
-	nc, err := c.Connect()
+	nc, js, err := dial(c, false)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	if _, err := k.declare(cmd.Context(), nc, nil, false); err != nil {
+	if _, err := k.declare(cmd.Context(), js, nil, false); err != nil {
 		return err
 	}
-	return k.keep(cmd.Context(), nc, func() error {
+	return k.keep(cmd.Context(), js, func() error {
 		if a.json {
 			return a.printJSON(map[string]any{"fleet": c.Fleet, "url": c.Place(), "dir": k.dir})
 		}
@@ -104,15 +99,11 @@ func (a *app) admin() (*hub.Connection, error) {
 }
 
 // declare declares what a fleet needs, and the consumers of queues.
-func (k *keeping) declare(ctx context.Context, nc *nats.Conn, queues []string, dry bool) ([]hub.Declared, error) {
+func (k *keeping) declare(ctx context.Context, js jetstream.JetStream, queues []string, dry bool) ([]hub.Declared, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return nil, err
-	}
 	asked, stop := context.WithTimeout(ctx, 5*time.Second) // who may not ask gets no answer
-	_, err = js.AccountInfo(asked)
+	_, err := js.AccountInfo(asked)
 	stop()
 	var list []hub.Declared
 	if err == nil {
@@ -157,12 +148,12 @@ func (a *app) declareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			nc, err := c.Connect()
+			nc, js, err := dial(c, false)
 			if err != nil {
 				return err
 			}
 			defer nc.Close()
-			list, err := k.declare(cmd.Context(), nc, queues, dry)
+			list, err := k.declare(cmd.Context(), js, queues, dry)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/discovery"
@@ -38,6 +40,25 @@ func (a *app) connected() (*hub.Connection, error) {
 		return nil, err
 	}
 	return hub.LoadConnection(path)
+}
+
+// dial connects to a hub; later = in the background, for as long as it takes. Close the
+// connection.
+func dial(c *hub.Connection, later bool) (*nats.Conn, jetstream.JetStream, error) {
+	connect := c.Connect
+	if later {
+		connect = c.ConnectLater
+	}
+	nc, err := connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := c.JetStream(nc)
+	if err != nil {
+		nc.Close()
+		return nil, nil, err
+	}
+	return nc, js, nil
 }
 
 func (a *app) connectionFile() (string, error) {

@@ -85,15 +85,11 @@ func (a *app) fleetStatus(ctx context.Context, dir string) error {
 
 // ask reads what machines say of themselves.
 func (r *fleetReport) ask(ctx context.Context, c *hub.Connection) error {
-	nc, err := c.Connect()
+	nc, js, err := dial(c, false)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	js, err := c.JetStream(nc)
-	if err != nil {
-		return err
-	}
 	kv, err := js.KeyValue(ctx, hub.MachinesBucket)
 	if err != nil {
 		return err

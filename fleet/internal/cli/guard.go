@@ -129,10 +129,5 @@ func guardFlags(cmd *cobra.Command, reason *string, here *bool) {
 }
 
 func (a *app) guarded(cmd *cobra.Command, s *signing, reason string, settings json.RawMessage, here bool) error {
-	d, err := a.desk(cmd.Context())
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	return d.issue(cmd, s, fleetpolicy.ChannelGuard, reason, settings, here)
+	return a.atDesk(cmd.Context(), func(d *desk) error { return d.issue(cmd, s, fleetpolicy.ChannelGuard, reason, settings, here) })
 }

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
@@ -53,8 +54,12 @@ func (a *app) hubCommand() *cobra.Command {
 				return err
 			}
 			defer nc.Close()
+			js, err := jetstream.New(nc)
+			if err != nil {
+				return err
+			}
 			k.alone = true
-			return k.keep(cmd.Context(), nc, func() error {
+			return k.keep(cmd.Context(), js, func() error {
 				if a.json {
 					return a.printJSON(s.Run)
 				}

@@ -59,6 +59,28 @@ func (a *app) desk(ctx context.Context) (*desk, error) {
 	return d, nil
 }
 
+// atDesk calls do with this machine, whose settings name a fleet.
+func (a *app) atDesk(ctx context.Context, do func(*desk) error) error {
+	d, err := a.desk(ctx)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if d.store == nil {
+		return d.err
+	}
+	return do(d)
+}
+
+// withDocument calls do with this machine and the signed document in a file.
+func (a *app) withDocument(ctx context.Context, path string, do func(d *desk, raw []byte) error) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return problem.New("no_file", err.Error(), "name a signed document", err)
+	}
+	return a.atDesk(ctx, func(d *desk) error { return do(d, raw) })
+}
+
 // machine opens this machine for documents.
 func (a *app) machine(ctx context.Context, state string, log *slog.Logger) (*policy.Machine, error) {
 	return policy.Open(ctx, policy.Options{
@@ -126,9 +148,6 @@ func (d *desk) atHub(ctx context.Context, do func(*policy.Desk) error) error {
 
 // bring puts a document in force here, or at the hub.
 func (d *desk) bring(ctx context.Context, raw []byte, here bool, from string) error {
-	if d.store == nil {
-		return d.err
-	}
 	if here {
 		signed, changed, err := d.machine.Take(ctx, raw, "", from)
 		if err != nil {
@@ -167,16 +186,7 @@ func (a *app) setCommand() *cobra.Command {
 		Example: "  tenterhook fleet policy set packs.policy --connection publisher.json\n  tenterhook fleet policy set --here packs.policy",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := os.ReadFile(args[0])
-			if err != nil {
-				return problem.New("no_file", err.Error(), "name a signed document", err)
-			}
-			d, err := a.desk(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			return d.bring(cmd.Context(), raw, here, "file")
+			return a.withDocument(cmd.Context(), args[0], func(d *desk, raw []byte) error { return d.bring(cmd.Context(), raw, here, "file") })
 		},
 	}
 	cmd.Flags().BoolVar(&here, "here", false, hereHelp)
@@ -192,30 +202,20 @@ func (a *app) verifyPolicyCommand() *cobra.Command {
 			"  tenterhook fleet policy verify packs.policy --json",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := os.ReadFile(args[0])
-			if err != nil {
-				return problem.New("no_file", err.Error(), "name a signed document", err)
-			}
-			d, err := a.desk(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			if d.store == nil {
-				return d.err
-			}
-			signed, changed, err := d.store.Judge(raw)
-			if err != nil {
-				return refusal(err)
-			}
-			where := "would come into force on this machine"
-			if !changed {
-				where = "is in force on this machine"
-			}
-			if err := d.say(signed, where); err != nil || a.json {
-				return err
-			}
-			return a.printSettings(signed.Settings)
+			return a.withDocument(cmd.Context(), args[0], func(d *desk, raw []byte) error {
+				signed, changed, err := d.store.Judge(raw)
+				if err != nil {
+					return refusal(err)
+				}
+				where := "would come into force on this machine"
+				if !changed {
+					where = "is in force on this machine"
+				}
+				if err := d.say(signed, where); err != nil || a.json {
+					return err
+				}
+				return a.printSettings(signed.Settings)
+			})
 		},
 	}
 }
@@ -247,34 +247,28 @@ func (a *app) showCommand() *cobra.Command {
 		Example: "  tenterhook fleet policy show\n  tenterhook fleet policy show --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.desk(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			if d.store == nil {
-				return d.err
-			}
-			list := []shownPolicy{}
-			for _, p := range d.machine.Policies() {
-				s := shownPolicy{Policy: p, Kept: []int64{}}
-				if signed, err := d.store.Read(p.Channel); err == nil && signed != nil {
-					s.Settings = signed.Settings
+			return a.atDesk(cmd.Context(), func(d *desk) error {
+				list := []shownPolicy{}
+				for _, p := range d.machine.Policies() {
+					s := shownPolicy{Policy: p, Kept: []int64{}}
+					if signed, err := d.store.Read(p.Channel); err == nil && signed != nil {
+						s.Settings = signed.Settings
+					}
+					if versions, err := d.store.Versions(p.Channel); err == nil && len(versions) > 0 {
+						s.Kept = versions
+					}
+					list = append(list, s)
 				}
-				if versions, err := d.store.Versions(p.Channel); err == nil && len(versions) > 0 {
-					s.Kept = versions
+				if a.json {
+					return a.printJSON(map[string]any{"policies": list})
 				}
-				list = append(list, s)
-			}
-			if a.json {
-				return a.printJSON(map[string]any{"policies": list})
-			}
-			for _, s := range list {
-				if err := a.printPolicy(s); err != nil {
-					return err
+				for _, s := range list {
+					if err := a.printPolicy(s); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
+				return nil
+			})
 		},
 	}
 }
@@ -311,29 +305,23 @@ func (a *app) rollbackCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, channel := cmd.Context(), args[0]
-			d, err := a.desk(ctx)
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			if d.store == nil {
-				return d.err
-			}
-			versions, err := d.store.Versions(channel)
-			if err != nil {
-				return err
-			}
-			if to == 0 && len(versions) > 1 {
-				to = versions[1]
-			}
-			before, err := d.store.Version(channel, to)
-			if err != nil {
-				return problem.New("no_version", fmt.Sprintf("this machine has no version %d of %s that still verifies: it kept %v", to, channel, versions), "sign its settings anew: tenterhook fleet policy sign", err)
-			}
-			if reason == "" {
-				reason = fmt.Sprintf("as version %d", to)
-			}
-			return d.issue(cmd, &s, channel, reason, before.Settings, here)
+			return a.atDesk(ctx, func(d *desk) error {
+				versions, err := d.store.Versions(channel)
+				if err != nil {
+					return err
+				}
+				if to == 0 && len(versions) > 1 {
+					to = versions[1]
+				}
+				before, err := d.store.Version(channel, to)
+				if err != nil {
+					return problem.New("no_version", fmt.Sprintf("this machine has no version %d of %s that still verifies: it kept %v", to, channel, versions), "sign its settings anew: tenterhook fleet policy sign", err)
+				}
+				if reason == "" {
+					reason = fmt.Sprintf("as version %d", to)
+				}
+				return d.issue(cmd, &s, channel, reason, before.Settings, here)
+			})
 		},
 	}
 	s.flags(cmd, 30*24*time.Hour)
@@ -348,9 +336,6 @@ const conflicts = 5
 
 // issue makes, signs and brings a document with the next version.
 func (d *desk) issue(cmd *cobra.Command, s *signing, channel, reason string, settings json.RawMessage, here bool) error {
-	if d.store == nil {
-		return d.err
-	}
 	if len(s.keys) == 0 {
 		return problem.New("no_key", "--key says with which key it is signed", "name the file of a key of the channel "+channel+": --key FILE", nil)
 	}

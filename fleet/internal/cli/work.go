@@ -66,15 +66,11 @@ func (a *app) work(ctx context.Context, queue string, parallel int) error {
 		return err
 	}
 	defer reg.Close()
-	nc, err := c.ConnectLater()
+	nc, js, err := dial(c, true)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	js, err := c.JetStream(nc)
-	if err != nil {
-		return err
-	}
 	log := slog.New(slog.NewTextHandler(a.err, nil))
 	packs := &packRunner{app: a, reg: reg}
 	if err := packs.pull(ctx); err != nil {
@@ -213,15 +209,11 @@ func (a *app) deadJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	nc, err := c.Connect()
+	nc, js, err := dial(c, false)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	js, err := c.JetStream(nc)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	letters, err := work.Letters(ctx, js, 1000)
