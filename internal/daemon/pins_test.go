@@ -3,6 +3,7 @@
 package daemon_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -215,4 +216,45 @@ func TestWhatSessionsLeaveIsPrivateAndGoes(t *testing.T) {
 	if left, _ := filepath.Glob(dir + "/s-*.json"); len(left) > 0 {
 		t.Errorf("after the end of all sessions there are %v", left)
 	}
+}
+
+// A clock that is set forward ages no session of this start of the system: a guard
+// that goes away still judges it. What nobody used before that goes as ever.
+func TestAClockThatIsSetForwardEndsNoSession(t *testing.T) {
+	u := newUser(t, pushes)
+	u.wantDenied(u.claude("PreToolUse", u.shell("git push x")), "no pushes")
+	dir := filepath.Join(u.home, ".local/state/tenterhook/sessions")
+	var first map[string]any
+	if err := json.Unmarshal([]byte(u.read(dir+"/.clock")), &first); err != nil {
+		t.Fatal(err)
+	}
+	const day = 24 * time.Hour
+	back := time.Now().Add(-60 * day) // the clock went forward by 60 days since the first call
+	first["wall"] = back
+	record, _ := json.Marshal(first)
+	u.write(dir+"/.clock", string(record))
+	stale := dir + "/s-0123.json"
+	u.write(stale, "{}")
+	lately, long := back.Add(time.Minute), back.Add(-31*day)
+	for file, at := range map[string]time.Time{stale: long, dir + "/.swept": long} {
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live, _ := filepath.Glob(dir + "/s-*.json")
+	pins, _ := filepath.Glob(dir + "/pins/*.json")
+	for _, file := range append(live, pins...) {
+		if file != stale && os.Chtimes(file, lately, lately) != nil {
+			t.Fatal(file)
+		}
+	}
+	u.kill()
+	if err := os.RemoveAll(filepath.Join(u.home, ".config/tenterhook/hooks/rule")); err != nil {
+		t.Fatal(err)
+	}
+	u.wantSilent(u.claude("PreToolUse", u.shell("ls", "session_id", "another")))
+	if exists(stale) {
+		t.Error("nothing is swept")
+	}
+	u.wantDenied(u.claude("PreToolUse", u.shell("git push x")), "no pushes")
 }

@@ -51,9 +51,10 @@ func (s *session) restore() {
 	if s.key.id == "" || s.key.kept == "" {
 		return
 	}
+	now := steadyNow(s.key.dir())
 	var f sessionFile
 	if !readOwn(s.key.path(), &f) || f.Session != s.key.id || f.Agent != s.key.agent {
-		sweep(s.key.dir())
+		sweep(s.key.dir(), now)
 		return
 	}
 	s.mu.Lock()
@@ -151,11 +152,12 @@ func (s *session) remove() {
 }
 
 // sweep removes what sessions left that made no call for long, once a day.
-func sweep(dir string) {
+func sweep(dir string, now time.Time) {
 	mark := filepath.Join(dir, ".swept")
-	if info, err := os.Stat(mark); err == nil && time.Since(info.ModTime()) < sweepEvery || writeFile(mark, nil) != nil {
+	if info, err := os.Stat(mark); err == nil && now.Sub(info.ModTime()) < sweepEvery || writeFile(mark, nil) != nil {
 		return
 	}
+	_ = os.Chtimes(mark, now, now)
 	for _, folder := range []string{dir, filepath.Join(dir, "pins")} {
 		entries, _ := os.ReadDir(folder)
 		for _, e := range entries {
@@ -163,7 +165,7 @@ func sweep(dir string) {
 			if strings.HasPrefix(e.Name(), ".state-") {
 				age = time.Hour // of a process that was killed while it wrote
 			}
-			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > age {
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && e.Name() != clockFile && now.Sub(info.ModTime()) > age {
 				_ = os.Remove(filepath.Join(folder, e.Name()))
 			}
 		}
