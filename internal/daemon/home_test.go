@@ -4,9 +4,11 @@ package daemon_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/internal/daemon"
@@ -225,4 +227,35 @@ on_failure = "block"
 	payload := u.shell("ls")
 	u.wantSilent(u.claude("PreToolUse", payload, "OPEN=1"))
 	u.wantDenied(u.claude("PreToolUse", payload), "closed")
+}
+
+// The directory of a socket whose own place has too long a path goes with the home
+// directory that it stands for, and not before.
+func TestADaemonRemovesTheDirectoryOfItsSocketWithTheHomeThatItStandsFor(t *testing.T) {
+	u := newUser(t, guard)
+	place := daemon.Place(u.env)
+	if place.InsteadOf == "" {
+		t.Skipf("%s is short enough", place.Dir)
+	}
+	end := func() {
+		s, err := daemon.Ask(u.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = syscall.Kill(s.PID, syscall.SIGTERM)
+		u.gone(s.PID)
+	}
+	u.wantSilent(u.claude("PreToolUse", u.shell("ls")))
+	end()
+	if !exists(place.Dir) {
+		t.Fatal("it goes before the home directory")
+	}
+	u.wantSilent(u.claude("PreToolUse", u.shell("ls")))
+	if err := os.Rename(u.home, u.home+".gone"); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if exists(place.Dir) {
+		t.Errorf("%s is left behind", place.Dir)
+	}
 }

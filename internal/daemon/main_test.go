@@ -114,6 +114,9 @@ func (u *user) end() {
 			_ = syscall.Kill(s.PID, syscall.SIGTERM)
 			u.gone(s.PID)
 		}
+		if place := daemon.Place(env); place.InsteadOf != "" {
+			_ = os.RemoveAll(place.Dir)
+		}
 	}
 }
 

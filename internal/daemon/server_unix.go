@@ -120,6 +120,9 @@ func Run(ctx context.Context, opts Options) error {
 	s.accept()
 	unwatch()
 	s.open.Wait()
+	if s.place.Abandoned() {
+		defer os.RemoveAll(s.place.Dir)
+	}
 	err := s.decider.Close()
 	s.log.Info("daemon ended", "why", s.why, "calls", s.calls.Load(), "undecided", s.failed.Load())
 	return err

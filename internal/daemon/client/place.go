@@ -17,6 +17,9 @@ type Place struct {
 	Socket string
 	Lock   string // held by the daemon as long as it takes calls
 	Start  string // held by whoever starts or replaces a daemon
+	// InsteadOf is the directory that Dir stands for, whose path is too long for a
+	// socket; "" = none.
+	InsteadOf string
 }
 
 // maxSocket is the longest path of a socket that every system takes, in bytes.
@@ -35,11 +38,13 @@ func Find(getenv func(string) string) Place {
 	case filepath.IsAbs(home):
 		dir = filepath.Join(home, ".local", "state", "tenterhook", "run")
 	}
+	var insteadOf string
 	if len(dir)+len("/daemon.sock") > maxSocket {
+		insteadOf = dir
 		dir = "/tmp/tenterhook-" + strconv.Itoa(os.Getuid()) + "-" + strconv.FormatUint(hash(dir), 36)
 	}
 	return Place{Dir: dir, Socket: filepath.Join(dir, "daemon.sock"), Lock: filepath.Join(dir, "daemon.lock"),
-		Start: filepath.Join(dir, "start.lock")}
+		Start: filepath.Join(dir, "start.lock"), InsteadOf: insteadOf}
 }
 
 // Make creates the directory, and refuses one that somebody else owns or can
@@ -55,6 +60,16 @@ func (p Place) Make() error {
 		return err
 	}
 	return private(p.Dir)
+}
+
+// Abandoned reports whether what the directory stands for is gone, as a home directory
+// of a test that is over is: then nothing is left that could ask there.
+func (p Place) Abandoned() bool {
+	if p.InsteadOf == "" {
+		return false
+	}
+	_, err := os.Lstat(filepath.Dir(p.InsteadOf))
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // hash is FNV-1a.
