@@ -32,11 +32,15 @@ func (r *lineReader) commandAs(words []string, text string, in stream) stream {
 // readsNames reports whether a program takes the files that it is to read from its
 // input: cpio -o, tar -T -, zip -@, sort --files0-from=-.
 func readsNames(words []string) bool {
+	letters := false // T may stand among others, and without a dash in the first word
 	switch kindOf(programName(words[0])) {
 	case "cpio", "pax", "afio":
 		return true
+	case "tar":
+		letters = len(words) > 1 && !isOption(words[1]) && strings.Contains(words[1], "T") ||
+			slices.ContainsFunc(words[1:], func(w string) bool { return isOption(w) && w[1] != '-' && strings.Contains(w, "T") })
 	}
-	return slices.ContainsFunc(words[1:], func(w string) bool {
+	return letters || slices.ContainsFunc(words[1:], func(w string) bool {
 		return w == "-@" || w == "-T" || w == "-T-" || strings.HasPrefix(w, "--files") && strings.Contains(w, "from")
 	})
 }

@@ -367,3 +367,30 @@ func TestABackslashOfAPatternQuotes(t *testing.T) {
 		}
 	}
 }
+
+func TestANameOfAToolInAnotherCaseIsNoticed(t *testing.T) {
+	for _, name := range strings.Fields("Agent AskUserQuestion Bash BashOutput Edit ExitPlanMode Glob Grep KillShell LS MultiEdit NotebookEdit NotebookRead PowerShell Read Skill SlashCommand Task TodoWrite WebFetch WebSearch Write") {
+		problems := Compile(strings.ToLower(name), MatcherOptions{}).Problems()
+		if len(problems) != 1 || !strings.Contains(problems[0].Hint+problems[0].Message, name) {
+			t.Errorf("%s: %+v", name, problems)
+		}
+	}
+	for pattern, want := range map[string]bool{"//": false, "/a": false, "a/b/": false, "/a/": true, "/a/i": true, "Tool:x": true, "!Bash": true, "a==b": true, "a&&b": true} {
+		if isToolExpression(pattern) != want {
+			t.Errorf("%s: %v", pattern, !want)
+		}
+	}
+}
+
+func TestDeepTextIsNotParsed(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Repeat("(", maxBrackets/2): "", strings.Repeat("(", maxBrackets/2+1): "nested", strings.Repeat("(()", maxBrackets/2-1): "", strings.Repeat("(()", maxBrackets/2): "nested", strings.Repeat("())", maxBrackets): "",
+		strings.Repeat("{}", 8*maxBrackets): "", strings.Repeat("[]", 8*maxBrackets+1): "nested",
+		strings.Repeat("if", 2*maxBrackets): "", strings.Repeat("if", 2*maxBrackets) + "while": "nested", strings.Repeat("until", 2*maxBrackets+1): "nested",
+		strings.Repeat("a", maxLine): "", strings.Repeat("a", maxLine+1): "too long", "\x00": "control", "\x05": "control", "\x1f": "control", "\x7f": "control", "\t\r\n": "",
+	} {
+		if got := unreadable(text, maxLine); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%.20q of %d bytes: %q, want %q", text, len(text), got, want)
+		}
+	}
+}

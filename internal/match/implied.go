@@ -57,7 +57,13 @@ func showsEnvironment(name string, args []string) bool {
 	plain := func(w string) bool { return !isOption(w) && !strings.Contains(w, "=") }
 	switch name {
 	case "env":
-		return !slices.ContainsFunc(args, func(w string) bool { return plain(w) || w == "-i" || w == "-" || w == "--help" || w == "--version" })
+		for i, w := range args {
+			value := i > 0 && slices.Contains([]string{"-u", "--unset", "-C", "--chdir"}, args[i-1])
+			if plain(w) && !value || w == "-i" || w == "-" || w == "--help" || w == "--version" {
+				return false
+			}
+		}
+		return true
 	case "printenv":
 		return !slices.ContainsFunc(args, plain) || slices.ContainsFunc(args, namesSecret)
 	case "set":
