@@ -49,7 +49,7 @@ func (r *Registry) Register(h *hook.Hook) error {
 	if err != nil {
 		return err
 	}
-	return r.whileOpen(func() error { return r.hooks.Add(h) })
+	return r.dispatcher.WhileOpen(func() error { return r.hooks.Add(h) })
 }
 
 // RegisterSession adds a hook for one session. It fails as Register does.
@@ -58,7 +58,7 @@ func (r *Registry) RegisterSession(session string, h *hook.Hook) error {
 	if err != nil {
 		return err
 	}
-	return r.whileOpen(func() error { return r.hooks.AddToSession(session, h) })
+	return r.dispatcher.WhileOpen(func() error { return r.hooks.AddToSession(session, h) })
 }
 
 // Pin is a guard as a session began with it. Its JSON is for another registry
@@ -76,15 +76,14 @@ type Pin = selection.Pin
 // where this registry does not know the session. The result are all guards that
 // the session has: nil if they are as they were at the last call, and empty if an
 // operator lets sessions lose them.
-func (r *Registry) PinSession(session string, earlier []selection.Pin) []selection.Pin {
+func (r *Registry) PinSession(session string, earlier []Pin) []Pin {
 	return r.hooks.PinSession(session, earlier)
 }
 
 // EndSession removes a session's hooks and what is remembered of it. A
 // SessionEnd event does so too, once its hooks have run.
 func (r *Registry) EndSession(session string) {
-	r.hooks.EndSession(session)
-	r.forget(session)
+	r.dispatcher.EndSession(session)
 }
 
 func inProcessHook(h *hook.Hook, kind hook.Kind, scope hook.Scope) (*hook.Hook, error) {

@@ -28,7 +28,7 @@ const (
 // Policies returns what is known of the fleet's policies, a channel each; none if
 // the settings name no fleet.
 func (r *Registry) Policies() []load.Policy {
-	_ = r.keepFleet(r.done)
+	_ = r.keepFleet(r.dispatcher.Done)
 	var list []load.Policy
 	for _, c := range r.hooks.Snap.Load().Configs {
 		if c.Fleet != nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/eligibility"
@@ -16,6 +17,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/dispatch"
 	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/selection"
 	"github.com/tenterhook/tenterhook/trust"
@@ -42,42 +44,46 @@ func Open(ctx context.Context, opts Options) (*Registry, error) {
 		workspace = discovery.ProjectRoot(workspace, opts.homeDir(), load.ProjectMarks(compat))
 	}
 	opts.Workspace = workspace
-	r := &Registry{opts: opts, parallel: make(chan struct{}, opts.MaxParallel)}
-	r.commands = command.New(command.Options{Env: opts.Env})
-	r.stops, r.once = newStopGuard(*opts.StopLimit), newOnceRuns()
-	r.hooks = r.newHooks(compat)
+	r := &Registry{opts: opts}
+	commands := command.New(command.Options{Env: opts.Env})
+	r.hooks = r.newHooks(compat, commands)
+	r.dispatcher = dispatch.New(dispatch.Options{Workspace: opts.Workspace, StateDir: opts.stateDir(), Serial: opts.Serial,
+		MaxParallel: opts.MaxParallel, StopLimit: *opts.StopLimit, DrainTimeout: opts.DrainTimeout, ToolSchema: opts.ToolSchema,
+		OnAsync: opts.OnAsync, Recorder: opts.Recorder, Logger: opts.Logger, Refresh: r.keepFleet}, r.hooks, commands)
 	r.loader = r.newLoader(compat)
 	l, err := r.loader.Load(ctx, nil)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open hooks: %w", err), r.closeHandlers())
+		return nil, errors.Join(fmt.Errorf("open hooks: %w", err), r.dispatcher.CloseHandlers())
 	}
 	g := r.hooks.Arrange(l)
 	var guards []*hook.Hook
 	for _, guard := range opts.Guards {
 		h, err := inProcessHook(guard, hook.KindCallback, hook.ScopeManaged)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open hooks: %w", err), r.closeHandlers())
+			return nil, errors.Join(fmt.Errorf("open hooks: %w", err), r.dispatcher.CloseHandlers())
 		}
 		guards = append(guards, h)
 	}
-	r.async = newPool(r, opts.maxAsync(&g.Policy))
-	r.done, r.end = context.WithCancel(context.Background())
+	r.dispatcher.Start(opts.maxAsync(&g.Policy))
 	r.hooks.Start(g, guards)
 	r.watchFleet(l)
 	return r, nil
 }
 
+// describeLimit is how long a function may take that reads the plugins of a package.
+const describeLimit = time.Minute
+
 // newHooks returns what selects hooks, and opens the stores that it looks into.
-func (r *Registry) newHooks(compat []string) *selection.Hooks {
+func (r *Registry) newHooks(compat []string, commands hook.Handler) *selection.Hooks {
 	o := &r.opts
 	h := &selection.Hooks{Workspace: o.Workspace, Home: o.homeDir(), Homes: o.Homes, Env: o.Env, RuleEnv: o.Env, DirSandbox: o.DirSandbox,
 		Off: o.switchedOff(compat), StrictCompat: o.StrictCompat, NonInteractive: o.NonInteractive, Recorder: o.Recorder,
-		Eligibility: eligibility.New(eligibility.Options{LookupEnv: o.lookupEnv()}), Spent: r.spent}
+		Eligibility: eligibility.New(eligibility.Options{LookupEnv: o.lookupEnv()})}
 	if h.Env == nil {
 		h.Env = os.Environ()
 	}
 	h.Handlers = map[hook.Kind]hook.Handler{
-		hook.KindCommand: r.commands,
+		hook.KindCommand: commands,
 		hook.KindHTTP:    webhook.New(webhook.Options{Env: o.Env}),
 		hook.KindRule:    rule.New(rule.Options{}),
 	}

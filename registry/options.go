@@ -116,8 +116,6 @@ const (
 	defaultStopLimit    = 8
 )
 
-var silent = slog.New(slog.DiscardHandler)
-
 func (o Options) withDefaults() Options {
 	o.Workspace = cmp.Or(o.Workspace, ".")
 	o.Dirs, o.GuardDirs, o.Homes = slices.Clone(o.Dirs), slices.Clone(o.GuardDirs), slices.Clone(o.Homes)
@@ -133,9 +131,6 @@ func (o Options) withDefaults() Options {
 	if o.StopLimit == nil {
 		limit := defaultStopLimit
 		o.StopLimit = &limit
-	}
-	if o.Logger == nil {
-		o.Logger = silent
 	}
 	return o
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/contain"
+	"github.com/tenterhook/tenterhook/internal/dispatch"
 )
 
 // Prewarmer is a handler whose hooks need something that takes time to start: a
@@ -67,13 +68,13 @@ func (r *Registry) Probe(ctx context.Context) ([]Unreached, error) {
 // eachReady calls what choose returns for a handler with each ready hook of its
 // kind, side by side; nil = nothing.
 func (r *Registry) eachReady(ctx context.Context, choose func(hook.Handler) func(context.Context, *hook.Call) error) ([]Unreached, error) {
-	if err := r.enter(); err != nil {
+	if err := r.dispatcher.Enter(); err != nil {
 		return nil, err
 	}
-	defer r.leave()
+	defer r.dispatcher.Leave()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(r.done, cancel)()
+	defer context.AfterFunc(r.dispatcher.Done, cancel)()
 	entries := r.hooks.Entries()
 	failed := make([]error, len(entries))
 	var all sync.WaitGroup
@@ -84,7 +85,7 @@ func (r *Registry) eachReady(ctx context.Context, choose func(hook.Handler) func
 		}
 		all.Go(func() {
 			var problem error
-			err := new(contain.Guard).Call(ctx, handlerGrace, func() { problem = do(ctx, r.hooks.IdleCall(e, nil)) })
+			err := new(contain.Guard).Call(ctx, dispatch.HandlerGrace, func() { problem = do(ctx, r.hooks.IdleCall(e, nil)) })
 			failed[i] = cmp.Or(err, problem)
 		})
 	}

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,8 +10,8 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/breaker"
-	"github.com/tenterhook/tenterhook/handler/command"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dispatch"
 	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/selection"
 	"github.com/tenterhook/tenterhook/trust"
@@ -22,25 +20,11 @@ import (
 // Registry holds the hooks of a host and asks them. All its methods may be
 // called at once from many goroutines. Close it when the host ends.
 type Registry struct {
-	opts     Options
-	commands *command.Handler // the registry's own
-	host     host
-	schemas  schemaCache
-	stops    *stopGuard
-	once     *onceRuns
-	calls    callLocks
-	async    *pool
-	parallel chan struct{} // a place for each hook that runs
-	hooks    *selection.Hooks
+	opts       Options
+	dispatcher *dispatch.Dispatcher
+	hooks      *selection.Hooks
 
 	fleet atomic.Pointer[fleetWatch] // nil = the settings name no fleet
-
-	done context.Context // ends with the registry
-	end  context.CancelFunc
-
-	mu       sync.Mutex // guards all below
-	closed   bool
-	inFlight sync.WaitGroup // dispatches; added to under mu
 
 	stores []*trust.Store // the first is the one to approve in
 	loader *load.Reader
@@ -53,64 +37,27 @@ type Registry struct {
 // Workspace returns the project's root: an absolute path.
 func (r *Registry) Workspace() string { return r.opts.Workspace }
 
-// enter counts a dispatch in.
-func (r *Registry) enter() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return ErrClosed
-	}
-	r.inFlight.Add(1)
-	return nil
-}
-
-// whileOpen does something unless the registry is closed.
-func (r *Registry) whileOpen(do func() error) error {
-	if err := r.enter(); err != nil {
-		return err
-	}
-	defer r.leave()
-	return do()
-}
-
-func (r *Registry) leave() { r.inFlight.Done() }
-
 // Close ends the registry: dispatches under way are cancelled, background hooks
 // are waited for within Options.DrainTimeout and then ended. It returns an
 // error that says how many of them were dropped, and what did not end: a
 // function of the host that hangs delays Close for a few seconds, and is left
 // behind. A second Close does nothing.
 func (r *Registry) Close() error {
-	r.mu.Lock()
-	if r.closed {
-		r.mu.Unlock()
+	if !r.dispatcher.Stop() {
 		return nil
 	}
-	r.closed = true
-	r.mu.Unlock()
-	r.end()
 	if r.opts.FS == nil { // a host's own may hang, and is not watched
 		r.reloading.Lock()
 		r.unwatch()
 		r.reloading.Unlock()
 	}
-	return errors.Join(r.awaitDispatches(), r.async.close(r.opts.DrainTimeout), r.closeHandlers())
-}
-
-// awaitDispatches waits for the dispatches under way, which were cancelled.
-func (r *Registry) awaitDispatches() error {
-	ended := make(chan struct{})
-	go func() { r.inFlight.Wait(); close(ended) }()
-	if !within(ended, closeGrace) {
-		return fmt.Errorf("dispatches did not end within %s of being cancelled", closeGrace)
-	}
-	return nil
+	return r.dispatcher.Drain()
 }
 
 // Diagnostics tells what loading found worth telling, in order, and which
 // functions of the host failed since.
 func (r *Registry) Diagnostics() []hook.Diagnostic {
-	return slices.Concat(r.hooks.Snap.Load().Diagnostics, r.host.failures())
+	return slices.Concat(r.hooks.Snap.Load().Diagnostics, r.dispatcher.Host.Failures())
 }
 
 // Listed is a hook as `tenterhook list` shows it.
@@ -126,7 +73,7 @@ type Listed struct {
 
 // List returns every hook in configuration order, with its state as of now.
 func (r *Registry) List() []Listed {
-	_ = r.keepFleet(r.done) // it fails for a registry that is closed
+	_ = r.keepFleet(r.dispatcher.Done) // it fails for a registry that is closed
 	entries := r.hooks.Entries()
 	list := make([]Listed, len(entries))
 	for i, e := range entries {
@@ -166,16 +113,9 @@ func (o *Options) homeDir() string {
 	return home
 }
 
-// spent reports whether a hook that runs once has run in the session.
-func (r *Registry) spent(e *selection.Entry, session string) bool {
-	return r.once.spent(onceKeyOf(e, session))
-}
-
-// forget drops what is kept of a session.
-func (r *Registry) forget(session string) {
-	r.once.forget(session)
-	r.stops.forget(session)
-}
+// Packs returns the references of the packs that are in force, as what names them has
+// them. Those of text that is no reference are among them.
+func (r *Registry) Packs() []string { return load.PackRefs(r.hooks.Snap.Load().Generation.Configs) }
 
 // switchedOff is what switches hooks off from outside of files: the option, or a
 // variable of the environment. Managed hooks run on, unless the managed settings
@@ -193,7 +133,3 @@ func (o *Options) switchedOff(compat []string) string {
 	}
 	return ""
 }
-
-// Packs returns the references of the packs that are in force, as what names them has
-// them. Those of text that is no reference are among them.
-func (r *Registry) Packs() []string { return load.PackRefs(r.hooks.Snap.Load().Generation.Configs) }

@@ -71,15 +71,15 @@ func (r *Registry) reload(ctx context.Context) (*Reloaded, error) {
 	}
 	changed := &Reloaded{}
 	changed.compare(before, l)
-	if err := r.enter(); err != nil {
+	if err := r.dispatcher.Enter(); err != nil {
 		return nil, err
 	}
-	defer r.leave()
+	defer r.dispatcher.Leave()
 	if changed.Any() || !slices.Equal(before.Notes, l.Notes) || !slices.Equal(before.Plugins, l.Plugins) {
 		r.hooks.ForgetBreakers(changed.replaced)
 		g := r.hooks.Arrange(l)
 		changed.Pinned = r.publish(g)
-		r.async.resize(r.opts.maxAsync(&g.Policy))
+		r.dispatcher.Async.Resize(r.opts.maxAsync(&g.Policy))
 	} else if r.hooks.Pinning() && r.hooks.Guards(before).Moved(r.hooks) {
 		g := *before
 		g.Guards = new(selection.GuardSet)
@@ -138,13 +138,6 @@ func (c *Reloaded) compare(before *selection.Generation, l *load.Loaded) {
 // have run. It returns the IDs of guards that sessions keep.
 func (r *Registry) publish(g *selection.Generation) []string {
 	kept := r.hooks.Publish(g)
-	loaded := make(map[onceKey]bool)
-	for _, e := range r.hooks.Snap.Load().Entries {
-		loaded[onceKeyOf(e, "")] = e.Hook.Once
-	}
-	r.once.keep(func(k onceKey) bool {
-		k.session = ""
-		return loaded[k] || k.path == "" // hooks of sessions leave with them
-	})
+	r.dispatcher.ForgetUnloaded()
 	return kept
 }

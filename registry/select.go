@@ -39,7 +39,7 @@ type Skipped struct {
 // Select says which hooks would run for an input. It runs nothing: a hook whose
 // handler says that it cannot run is skipped here, and a failure of a dispatch.
 func (r *Registry) Select(in hook.Input) Selection {
-	_ = r.keepFleet(r.done) // it fails for a registry that is closed
+	_ = r.keepFleet(r.dispatcher.Done) // it fails for a registry that is closed
 	s := Selection{Event: in.Event(), in: in, view: r.hooks.View(nil)}
 	s.picked = r.hooks.Pick(s.view, in, nil)
 	var facts *rule.Facts

@@ -1,12 +1,10 @@
 package registry
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/breaker"
-	"github.com/tenterhook/tenterhook/hook"
 )
 
 // State is what a registry remembers between dispatches, for another process to
@@ -21,24 +19,8 @@ type State struct {
 
 // State returns what is remembered now.
 func (r *Registry) State() State {
-	s := State{Once: make(map[string]bool), Stops: make(map[string]int), Breakers: r.hooks.Breakers.Memories()}
-	r.once.mu.Lock()
-	for _, runs := range r.once.sessions.Values() {
-		for key, run := range runs {
-			if run.over == nil {
-				s.Once[stateKey(key.id, key.path, key.definition, key.session)] = true
-			}
-		}
-	}
-	r.once.mu.Unlock()
-	r.stops.mu.Lock()
-	defer r.stops.mu.Unlock()
-	for _, key := range r.stops.counts.Keys() {
-		if n, ok := r.stops.counts.Peek(key); ok {
-			s.Stops[stateKey(key.session, key.agent, string(key.event))] = n
-		}
-	}
-	return s
+	once, stops := r.dispatcher.Remembered()
+	return State{Once: once, Stops: stops, Breakers: r.hooks.Breakers.Memories()}
 }
 
 // Restore replaces what is remembered. Call it between dispatches.
@@ -46,28 +28,7 @@ func (r *Registry) Restore(s State) {
 	for name, m := range s.Breakers {
 		r.hooks.Breakers.Remember(name, m)
 	}
-	r.once.mu.Lock()
-	r.once.sessions.Purge()
-	for text := range s.Once {
-		if k := stateParts(text, 4); k != nil {
-			key := onceKey{k[0], k[1], k[2], k[3]}
-			runs, ok := r.once.sessions.Get(key.session)
-			if !ok {
-				runs = make(map[onceKey]*onceRun)
-				r.once.sessions.Add(key.session, runs)
-			}
-			runs[key] = &onceRun{}
-		}
-	}
-	r.once.mu.Unlock()
-	r.stops.mu.Lock()
-	defer r.stops.mu.Unlock()
-	r.stops.counts.Purge()
-	for text, n := range s.Stops {
-		if k := stateParts(text, 3); k != nil {
-			r.stops.counts.Add(stopKey{k[0], k[1], hook.Event(k[2])}, n)
-		}
-	}
+	r.dispatcher.Recall(s.Once, s.Stops)
 }
 
 // BreakerHook is the hook that a key of [State.Breakers] belongs to: its ID, and
@@ -87,19 +48,6 @@ func (r *Registry) ResetBreakers(id string) []string {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-func stateKey(parts ...string) string {
-	text, _ := json.Marshal(parts) // strings can always be written
-	return string(text)
-}
-
-func stateParts(text string, n int) []string {
-	var parts []string
-	if json.Unmarshal([]byte(text), &parts) != nil || len(parts) != n {
-		return nil
-	}
-	return parts
 }
 
 // Merge takes over what changed from before to after. What another process added

@@ -41,7 +41,7 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(r.done, cancel)()
+	defer context.AfterFunc(r.dispatcher.Done, cancel)()
 	g := &gaze{watcher: w}
 	states := r.states()
 	for ctx.Err() == nil {

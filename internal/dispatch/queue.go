@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/jobs"
 	"github.com/tenterhook/tenterhook/internal/pack"
@@ -30,12 +29,12 @@ type handed struct {
 	until time.Time
 }
 
-func (r *Registry) spool() jobs.Spool {
-	return jobs.In(cmp.Or(r.opts.StateDir, discovery.DefaultStateDir()))
+func (r *Dispatcher) spool() jobs.Spool {
+	return jobs.In(r.opts.StateDir)
 }
 
 // jobOf makes a job of a hook of a pack.
-func (r *Registry) jobOf(h *hook.Hook, c *hook.Call) (*jobs.Waiting, error) {
+func (r *Dispatcher) jobOf(h *hook.Hook, c *hook.Call) (*jobs.Waiting, error) {
 	ref, err := pack.Pinned(h.Source.Pack)
 	if err != nil {
 		return nil, errors.New("workers run hooks of packs, and this hook is of none")
@@ -145,19 +144,16 @@ func (p *pool) restIfNone() bool {
 	return true
 }
 
-// ErrNotInForce is returned by [Registry.RunPacked] for a pack that the settings do not
+// ErrNotInForce is returned by RunPacked of a registry for a pack that the settings do not
 // name, or a hook that it does not have.
 var ErrNotInForce = errors.New("the settings name no such hook of a pack")
 
-// RunPacked runs one hook of a pack, that of a manifest in the pack, on an input that
-// another machine handed over, and waits for it though it is one of the background.
-// The pack must be one that the settings name, by its digest, and everything that keeps
-// a hook from running does: a hook that does not run is a skipped result.
-func (r *Registry) RunPacked(ctx context.Context, digest, manifest string, in hook.Input) (hook.Result, error) {
-	if err := r.enter(); err != nil {
+// RunPacked runs one hook of a pack on an input of another machine.
+func (r *Dispatcher) RunPacked(ctx context.Context, digest, manifest string, in hook.Input) (hook.Result, error) {
+	if err := r.Enter(); err != nil {
 		return hook.Result{}, err
 	}
-	defer r.leave()
+	defer r.Leave()
 	d := &dispatch{r: r, view: r.hooks.View(nil), in: in, base: r.hooks.FillBase(in.Common())}
 	d.take(r.hooks.Pick(d.view, in, nil))
 	for i := range d.slots {

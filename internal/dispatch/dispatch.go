@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"context"
@@ -14,23 +14,15 @@ import (
 // ErrClosed is returned by a registry that was closed.
 var ErrClosed = errors.New("the hook registry is closed")
 
-// Dispatch asks every hook that an input concerns, and merges their answers.
-// A denial is an Outcome. The error is not nil only if nothing could be
-// decided: the registry is closed or ctx ended. Many dispatches may run at
-// once; each sees one set of hooks from beginning to end.
-func (r *Registry) Dispatch(ctx context.Context, in hook.Input) (*hook.Outcome, error) {
-	return r.dispatch(ctx, in, nil)
-}
-
 // dispatch is one event on its way through its hooks.
 type dispatch struct {
-	r       *Registry
+	r       *Dispatcher
 	view    selection.View
 	in      hook.Input // as the last rewrite left it
 	base    hook.Base
-	observe func(Progress) // nil = no watcher
-	nested  bool           // a hook of another dispatch waits for this one
-	id      uint64         // tells dispatches apart
+	observe func(hook.Progress) // nil = no watcher
+	nested  bool                // a hook of another dispatch waits for this one
+	id      uint64              // tells dispatches apart
 
 	slots  []slot           // one for each hook that a version of the input concerned, in order
 	room   [4]*slot         // for the hooks that run side by side
@@ -61,11 +53,12 @@ type slot struct {
 	unused  bool   // what it answered is about a rewrite of its own that does not count
 }
 
-func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Progress)) (out *hook.Outcome, err error) {
-	if err := r.enter(); err != nil {
+// Dispatch asks every hook that an input concerns.
+func (r *Dispatcher) Dispatch(ctx context.Context, in hook.Input, observe func(hook.Progress)) (out *hook.Outcome, err error) {
+	if err := r.Enter(); err != nil {
 		return nil, err
 	}
-	defer r.leave()
+	defer r.Leave()
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
@@ -74,7 +67,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
 	defer self.end()
-	if err := r.keepFleet(ctx); err != nil {
+	if err := r.opts.Refresh(ctx); err != nil {
 		return nil, fmt.Errorf("dispatch %s: the fleet's policy: %w", in.Event(), err)
 	}
 	r.stops.note(in)
@@ -106,7 +99,7 @@ func (r *Registry) dispatch(ctx context.Context, in hook.Input, observe func(Pro
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("dispatch %s: %w", in.Event(), err)
 	}
-	if r.done.Err() != nil {
+	if r.Done.Err() != nil {
 		return nil, ErrClosed // under way when the registry was closed
 	}
 	out = r.stops.decide(in, d.decideAudited(ctx))
@@ -174,9 +167,9 @@ func (d *dispatch) note(sev hook.Severity, code string, h *hook.Hook, message, h
 
 // dispatchContext ends with the caller's context, with the registry, and for
 // SessionEnd with the budget that its hooks share.
-func (r *Registry) dispatchContext(ctx context.Context, in hook.Input, slots []slot) (context.Context, context.CancelFunc) {
+func (r *Dispatcher) dispatchContext(ctx context.Context, in hook.Input, slots []slot) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(r.done, func() { cancel(ErrClosed) })
+	stop := context.AfterFunc(r.Done, func() { cancel(ErrClosed) })
 	end := func() { stop(); cancel(nil) }
 	if in.Event() != hook.EventSessionEnd {
 		return ctx, end

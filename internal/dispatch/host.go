@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"context"
@@ -19,8 +19,7 @@ import (
 // Limits of functions that the host gave.
 const (
 	callbackLimit = 5 * time.Second // OnAsync, ToolSchema, Recorder, a Logger's handler
-	describeLimit = time.Minute     // a function that reads the plugins of a package
-	closeGrace    = 2 * handlerGrace
+	closeGrace    = 2 * HandlerGrace
 )
 
 const fixHost = "fix this function of the host"
@@ -36,8 +35,8 @@ type host struct {
 	failed []hook.Diagnostic
 }
 
-// failures are diagnostics of functions that panicked or hung.
-func (h *host) failures() []hook.Diagnostic {
+// Failures are diagnostics of functions that panicked or hung.
+func (h *host) Failures() []hook.Diagnostic {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.failed)
@@ -48,7 +47,7 @@ func (h *host) failures() []hook.Diagnostic {
 func (h *host) call(ctx context.Context, g *contain.Guard, name string, limit time.Duration, fn func()) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := g.Call(ctx, handlerGrace, fn)
+	err := g.Call(ctx, HandlerGrace, fn)
 	if err == nil {
 		return nil
 	}
@@ -64,21 +63,21 @@ func (h *host) call(ctx context.Context, g *contain.Guard, name string, limit ti
 
 // notify hands a result of the background to Options.OnAsync. It reports false
 // if that was not called.
-func (r *Registry) notify(ctx context.Context, a AsyncResult) bool {
+func (r *Dispatcher) notify(ctx context.Context, a hook.AsyncResult) bool {
 	if r.opts.OnAsync == nil {
 		return true
 	}
-	err := r.host.call(ctx, &r.host.onAsync, "Options.OnAsync", callbackLimit, func() { r.opts.OnAsync(a) })
+	err := r.Host.call(ctx, &r.Host.onAsync, "Options.OnAsync", callbackLimit, func() { r.opts.OnAsync(a) })
 	return !errors.Is(err, contain.ErrStuck)
 }
 
 // toolSchema asks the host for the schema of a tool's input; nil = none.
-func (r *Registry) toolSchema(tool string) (json.RawMessage, error) {
+func (r *Dispatcher) toolSchema(tool string) (json.RawMessage, error) {
 	if r.opts.ToolSchema == nil {
 		return nil, nil
 	}
 	var schema json.RawMessage
-	err := r.host.call(r.done, &r.host.toolSchema, "Options.ToolSchema", callbackLimit, func() { schema = r.opts.ToolSchema(tool) })
+	err := r.Host.call(r.Done, &r.Host.toolSchema, "Options.ToolSchema", callbackLimit, func() { schema = r.opts.ToolSchema(tool) })
 	if err != nil {
 		return nil, err // schema may still be written
 	}
@@ -86,22 +85,22 @@ func (r *Registry) toolSchema(tool string) (json.RawMessage, error) {
 }
 
 // keep gives a record to Options.Recorder.
-func (r *Registry) keep(record hook.Record) {
+func (r *Dispatcher) keep(record hook.Record) {
 	if p, ok := r.opts.Recorder.(hook.PromptRecorder); ok && p.Prompt() == r.opts.Recorder {
 		p.Record(record)
 		return
 	}
-	_ = r.host.call(r.done, &r.host.recorder, "Options.Recorder", callbackLimit, func() { r.opts.Recorder.Record(record) })
+	_ = r.Host.call(r.Done, &r.Host.recorder, "Options.Recorder", callbackLimit, func() { r.opts.Recorder.Record(record) })
 }
 
 // log writes a record for each result. It keeps nothing of the outcome, which
 // is the caller's once Dispatch returns.
-func (r *Registry) log(ctx context.Context, out *hook.Outcome) {
-	if r.opts.Logger == silent || len(out.Results) == 0 {
+func (r *Dispatcher) log(ctx context.Context, out *hook.Outcome) {
+	if r.opts.Logger == nil || len(out.Results) == 0 {
 		return
 	}
 	event, results := out.Event, slices.Clone(out.Results)
-	err := r.host.call(r.done, &r.host.logger, "Options.Logger", callbackLimit, func() {
+	err := r.Host.call(r.Done, &r.Host.logger, "Options.Logger", callbackLimit, func() {
 		for i := range results {
 			logResult(ctx, r.opts.Logger, event, &results[i])
 		}
@@ -126,9 +125,9 @@ func logResult(ctx context.Context, to *slog.Logger, event hook.Event, res *hook
 		slog.Duration("elapsed", res.Elapsed))
 }
 
-// closeHandlers ends the handlers that hold anything, side by side and each
+// CloseHandlers ends the handlers that hold anything, side by side and each
 // once, and waits no longer than Options.DrainTimeout.
-func (r *Registry) closeHandlers() error {
+func (r *Dispatcher) CloseHandlers() error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.opts.DrainTimeout)
 	defer cancel()
 	var closers []io.Closer
@@ -143,7 +142,7 @@ func (r *Registry) closeHandlers() error {
 	for i, c := range closers {
 		wg.Go(func() {
 			var closed error
-			if errs[i] = new(contain.Guard).Call(ctx, handlerGrace, func() { closed = c.Close() }); errs[i] == nil {
+			if errs[i] = new(contain.Guard).Call(ctx, HandlerGrace, func() { closed = c.Close() }); errs[i] == nil {
 				errs[i] = closed
 			} else {
 				errs[i] = fmt.Errorf("close the handler %T: it %w", c, errs[i])

@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"context"
@@ -14,7 +14,7 @@ const maxNested = 8
 // their contexts. A handler that dispatches with that context makes a nested
 // dispatch: it must not wait for what the outer one holds.
 type current struct {
-	r     *Registry
+	r     *Dispatcher
 	id    uint64
 	depth int
 	over  atomic.Bool // the dispatch has ended, though its context lives on
@@ -34,7 +34,7 @@ var dispatches atomic.Uint64
 
 // nest begins a dispatch of r, and reports whether it is a nested one. It fails
 // on a dispatch that is nested too deep.
-func (r *Registry) nest(ctx context.Context) (d *current, nested bool, err error) {
+func (r *Dispatcher) nest(ctx context.Context) (d *current, nested bool, err error) {
 	outer := dispatchOf(ctx)
 	d = &current{r: r, id: dispatches.Add(1), outer: outer}
 	if outer != nil {
@@ -54,7 +54,7 @@ func (c *current) in(ctx context.Context) context.Context {
 func (c *current) end() { c.over.Store(true) }
 
 // under reports whether the dispatch is one of r, or within one, that is under way.
-func (c *current) under(r *Registry) bool {
+func (c *current) under(r *Dispatcher) bool {
 	for ; c != nil; c = c.outer {
 		if c.r == r && !c.over.Load() {
 			return true

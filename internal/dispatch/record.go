@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"context"
@@ -63,14 +63,14 @@ func (d *dispatch) recordNow(ctx context.Context, out *hook.Outcome) error {
 	defer cancel()
 	failed := errors.New("Options.Recorder panicked") // unless it returns
 	record := d.recordOf(selection.CallerOf(ctx), out, nil)
-	if err := d.r.host.call(d.r.done, &d.r.host.recorder, "Options.Recorder", callbackLimit, func() { failed = to.RecordNow(ctx, record) }); err != nil {
+	if err := d.r.Host.call(d.r.Done, &d.r.Host.recorder, "Options.Recorder", callbackLimit, func() { failed = to.RecordNow(ctx, record) }); err != nil {
 		return err // failed may still be written
 	}
 	return failed
 }
 
 // recordBackground gives the result of a background hook to the recorder.
-func (r *Registry) recordBackground(c *hook.Call, result *hook.Result) {
+func (r *Dispatcher) recordBackground(c *hook.Call, result *hook.Result) {
 	if c.Run == "" {
 		return
 	}

@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
-// handlerGrace is how much longer than its time a handler may take to return;
+// HandlerGrace is how much longer than its time a handler may take to return;
 // ending a process takes a grace of its own.
-const handlerGrace = 1500 * time.Millisecond
+const HandlerGrace = 1500 * time.Millisecond
 
 // attempt runs one hook behind its breaker and within its time, whether or not it
 // runs once.
-func (r *Registry) attempt(ctx context.Context, e *selection.Entry, c *hook.Call) hook.Result {
+func (r *Dispatcher) attempt(ctx context.Context, e *selection.Entry, c *hook.Call) hook.Result {
 	permit, ok := e.Breaker.Allow()
 	if !ok {
 		s := e.Breaker.Snapshot()
@@ -35,7 +35,7 @@ func (r *Registry) attempt(ctx context.Context, e *selection.Entry, c *hook.Call
 	result := classify(ctx, timed, e, start, a)
 	elapsed, report := time.Since(start), a.report() // a hook that continues will change it
 	if a.out != nil && a.out.Handoff != nil && a.out.Handoff.Wait != nil {
-		if later := r.async.follow(e, a); result.Status == hook.StatusSuccess {
+		if later := r.Async.follow(e, a); result.Status == hook.StatusSuccess {
 			result = later
 		}
 	}
@@ -115,7 +115,7 @@ func (s *said) Unwrap() error { return s.err }
 
 // ask calls the hook's handler. The registry's own command handler needs no
 // goroutine: it neither panics nor hangs.
-func (r *Registry) ask(ctx context.Context, e *selection.Entry, c *hook.Call) answer {
+func (r *Dispatcher) ask(ctx context.Context, e *selection.Entry, c *hook.Call) answer {
 	if own, ok := e.Handler.(*command.Handler); ok && own == r.commands {
 		out, err := own.Handle(ctx, c)
 		return answer{c, out, endingOf(err)}
@@ -133,7 +133,7 @@ func (r *Registry) ask(ctx context.Context, e *selection.Entry, c *hook.Call) an
 // whatever the code does. c is what the code fills.
 func call(ctx context.Context, e *selection.Entry, c *hook.Call, fn func() (*hook.Output, error)) answer {
 	var a answer
-	err := e.Foreign.Call(ctx, handlerGrace, func() {
+	err := e.Foreign.Call(ctx, HandlerGrace, func() {
 		out, err := fn()
 		a = answer{c, out, endingOf(err)}
 	})

@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"bytes"
@@ -119,7 +119,7 @@ func (d *dispatch) together() []*slot {
 func (d *dispatch) start(s *slot) {
 	s.judged = d.wire
 	if c, failed := d.call(s); failed == nil {
-		s.result = d.r.async.start(s.Entry, c)
+		s.result = d.r.Async.start(s.Entry, c)
 	} else {
 		s.result = *failed
 	}
@@ -177,9 +177,9 @@ func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
 // runOne runs one hook on the input as it is now.
 func (d *dispatch) runOne(ctx context.Context, s *slot) {
 	s.judged, s.unused = d.wire, false
-	d.tell(Progress{Hook: s.Hook, Phase: PhaseStarted})
+	d.tell(hook.Progress{Hook: s.Hook, Phase: hook.PhaseStarted})
 	result := d.ask(ctx, s)
 	result.Turn = d.turn
 	s.answer(result)
-	d.tell(Progress{Hook: s.Hook, Phase: PhaseFinished, Result: &s.result})
+	d.tell(hook.Progress{Hook: s.Hook, Phase: hook.PhaseFinished, Result: &s.result})
 }

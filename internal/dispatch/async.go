@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"context"
@@ -12,16 +12,6 @@ import (
 	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
-// AsyncResult is what became of a hook that ran in the background. Its verdict
-// does not count; Rewake asks the host to wake the agent with its stderr.
-type AsyncResult struct {
-	Event     hook.Event
-	SessionID string
-	Result    hook.Result
-	Rewake    bool
-	Message   string // what to wake the agent with
-}
-
 // queueFactor is how many hooks may wait for each that may run.
 const queueFactor = 64
 
@@ -31,7 +21,7 @@ const asyncBuffer = 256
 // pool runs hooks in the background: so many at once, so many waiting, and
 // what is over is dropped and counted. It has no goroutine while it is idle.
 type pool struct {
-	r      *Registry
+	r      *Dispatcher
 	ctx    context.Context // ends when the time to drain is over
 	cancel context.CancelFunc
 
@@ -43,7 +33,7 @@ type pool struct {
 	closed  bool
 	idle    chan struct{}     // not nil: to be closed when nothing runs any more
 	handed  map[string]handed // what workers of the fleet run, by the job's ID
-	results chan AsyncResult
+	results chan hook.AsyncResult
 	waiting sync.WaitGroup // who looks for results of handed
 }
 
@@ -54,7 +44,7 @@ type job struct {
 	drop func() // there is no time left for it
 }
 
-func newPool(r *Registry, most int) *pool {
+func newPool(r *Dispatcher, most int) *pool {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &pool{r: r, max: most, ctx: ctx, cancel: cancel}
 }
@@ -121,8 +111,8 @@ func (p *pool) noPlace(e *selection.Entry) hook.Result {
 		Reason: fmt.Sprintf("dropped: %d background hooks run and %d wait", running, waiting)}
 }
 
-// resize changes how many run at once. Of those that run too many, none is ended.
-func (p *pool) resize(most int) {
+// Resize changes how many run at once. Of those that run too many, none is ended.
+func (p *pool) Resize(most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.max = most
@@ -174,7 +164,7 @@ func (p *pool) work(j job) {
 
 // deliver hands a result to the host.
 func (p *pool) deliver(e *selection.Entry, c *hook.Call, result hook.Result) {
-	a := AsyncResult{Event: c.Input.Event(), SessionID: c.Input.Common().SessionID, Result: result}
+	a := hook.AsyncResult{Event: c.Input.Event(), SessionID: c.Input.Common().SessionID, Result: result}
 	if code := result.Report.ExitCode; e.Hook.AsyncRewake && code != nil && *code == 2 {
 		a.Rewake, a.Message = true, result.Report.Stderr
 	}
@@ -195,14 +185,12 @@ func (p *pool) deliver(e *selection.Entry, c *hook.Call, result hook.Result) {
 	}
 }
 
-// Async returns the results of background hooks as they come. It is closed
-// with the registry. Results that are not read are dropped when 256 wait.
-func (r *Registry) Async() <-chan AsyncResult {
-	p := r.async
+// Channel returns the results as they come.
+func (p *pool) Channel() <-chan hook.AsyncResult {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.results == nil {
-		p.results = make(chan AsyncResult, asyncBuffer)
+		p.results = make(chan hook.AsyncResult, asyncBuffer)
 		if p.closed {
 			close(p.results)
 		}
@@ -210,12 +198,11 @@ func (r *Registry) Async() <-chan AsyncResult {
 	return p.results
 }
 
-// Dropped counts the background hooks that found no place, and the results
-// that were not read.
-func (r *Registry) Dropped() int {
-	r.async.mu.Lock()
-	defer r.async.mu.Unlock()
-	return r.async.dropped
+// Lost counts the hooks that found no place, and the results that were not read.
+func (p *pool) Lost() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dropped
 }
 
 // close waits for what runs and waits, ends it when the limit is over, and says

@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"sync"

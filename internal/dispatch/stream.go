@@ -1,4 +1,4 @@
-package registry
+package dispatch
 
 import (
 	"context"
@@ -10,48 +10,24 @@ import (
 	"github.com/tenterhook/tenterhook/internal/contain"
 )
 
-// Phase is where a hook is in its run.
-type Phase string
-
-const (
-	PhaseStarted  Phase = "started"
-	PhaseProgress Phase = "progress"
-	PhaseFinished Phase = "finished"
-	PhaseDone     Phase = "done" // all hooks have finished
-)
-
-// Progress is a step of a dispatch, as it happens.
-type Progress struct {
-	Phase   Phase
-	Hook    *hook.Hook    // nil when done
-	Line    string        // of a progress step
-	Result  *hook.Result  // of a finished hook
-	Outcome *hook.Outcome // when done: the same that Dispatch returns
-	Err     error         // when done: why nothing could be decided
-}
-
 // Bounds of what waits for the body of a loop over a stream.
 const (
 	maxLines = 256      // progress lines; more are dropped
 	maxLine  = 16 << 10 // bytes of one
 )
 
-// Stream is Dispatch for a host that shows what happens. It yields steps in
-// the order in which they happen, the outcome last. A body that is slow delays
-// no hook; when 256 progress lines wait for it, further lines are dropped.
-// Leaving the loop, by break, return, panic or runtime.Goexit, cancels the hooks
-// that still run and waits for them.
-func (r *Registry) Stream(ctx context.Context, in hook.Input) iter.Seq[Progress] {
-	return func(yield func(Progress) bool) {
+// Stream yields the steps of a dispatch, the outcome last.
+func (r *Dispatcher) Stream(ctx context.Context, in hook.Input) iter.Seq[hook.Progress] {
+	return func(yield func(hook.Progress) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		s := &steps{ready: make(chan struct{}, 1)}
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			done := Progress{Phase: PhaseDone, Err: contain.ErrGoexit}
+			done := hook.Progress{Phase: hook.PhaseDone, Err: contain.ErrGoexit}
 			defer func() { s.end(done) }()
 			// The input's methods may be the caller's, and panic here.
-			if err := contain.Run(func() { done.Outcome, done.Err = r.dispatch(ctx, in, s.add) }); err != nil {
+			if err := contain.Run(func() { done.Outcome, done.Err = r.Dispatch(ctx, in, s.add) }); err != nil {
 				done.Err = err
 			}
 		}()
@@ -69,18 +45,18 @@ type steps struct {
 	ready chan struct{} // holds a token when there may be something to take
 
 	mu     sync.Mutex // guards all below
-	list   []Progress
+	list   []hook.Progress
 	lines  int // progress steps among them
 	closed bool
 }
 
-func (s *steps) add(p Progress) {
+func (s *steps) add(p hook.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || p.Phase == PhaseProgress && s.lines >= maxLines {
+	if s.closed || p.Phase == hook.PhaseProgress && s.lines >= maxLines {
 		return
 	}
-	if p.Phase == PhaseProgress {
+	if p.Phase == hook.PhaseProgress {
 		s.lines++
 	}
 	s.list = append(s.list, p)
@@ -88,7 +64,7 @@ func (s *steps) add(p Progress) {
 }
 
 // end adds the last step. What is added later is dropped.
-func (s *steps) end(p Progress) {
+func (s *steps) end(p hook.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list, s.closed = append(s.list, p), true
@@ -103,12 +79,12 @@ func (s *steps) wake() {
 }
 
 // next waits for a step. It returns false after the last one.
-func (s *steps) next() (p Progress, ok bool) {
+func (s *steps) next() (p hook.Progress, ok bool) {
 	for {
 		s.mu.Lock()
 		if len(s.list) > 0 {
 			p, s.list = s.list[0], s.list[1:]
-			if p.Phase == PhaseProgress {
+			if p.Phase == hook.PhaseProgress {
 				s.lines--
 			}
 			s.mu.Unlock()
@@ -125,7 +101,7 @@ func (s *steps) next() (p Progress, ok bool) {
 
 // tell reports a step to the watcher, which gets a copy of the result: the
 // dispatch may change it later.
-func (d *dispatch) tell(p Progress) {
+func (d *dispatch) tell(p hook.Progress) {
 	if d.observe == nil {
 		return
 	}
@@ -151,7 +127,7 @@ func (d *dispatch) listen(c *hook.Call, h *hook.Hook) (over func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		if open {
-			d.tell(Progress{Hook: h, Phase: PhaseProgress, Line: line})
+			d.tell(hook.Progress{Hook: h, Phase: hook.PhaseProgress, Line: line})
 		}
 	}
 	return func() {
