@@ -67,7 +67,9 @@ func RuleOf(params Params) (RuleParams, []Diagnostic) {
 		return list
 	}
 	r.Unless, r.Touches, r.Reads, r.Writes = list("unless"), list("touches"), list("reads"), list("writes")
-	take("when", &r.When)
+	if take("when", &r.When); string(params["when"]) == `""` {
+		problems = append(problems, mistake("unknown_value", "when", "expected an expression, got an empty one", "leave the key out"))
+	}
 	take("network", &r.Network)
 	take("destructive", &r.Destructive)
 	take("decision", &r.Decision)

@@ -254,13 +254,13 @@ func (t *Table) Params(h *hook.Hook, takes func(key string) bool) {
 }
 
 // hasEmpty reports whether an empty text says as much as no value at all.
-func (k Type) hasEmpty() bool { return k == Text || k == Choice || k == Rules || k == Globs }
+func (k Type) hasEmpty() bool { return k == Text || k == Choice }
 
 // odd is the first value in n that is not of the type, and what is wanted instead;
 // nil = there is none.
 func (k Type) odd(n *Node) (want string, odd *Node) {
 	switch k {
-	case Text, Choice:
+	case Text, Choice, Expression:
 		_, ok := n.Value.(string)
 		return "a string", n.unless(ok)
 	case Flag:

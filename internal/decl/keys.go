@@ -34,21 +34,23 @@ type Type string
 
 // The types of values.
 const (
-	Text     Type = "text"
-	Prose    Type = "text for people" // a wrong value does no harm
-	Texts    Type = "list of texts"
-	Words    Type = "a text, or a list of texts"
-	Rules    Type = "a permission rule, or a list of them"
-	Globs    Type = "a path pattern, or a list of them"
-	Named    Type = "texts by name"
-	Flag     Type = "true, false"
-	Integer  Type = "a number"
-	Time     Type = "seconds, or `\"500ms\"`, `\"5s\"`, `\"2m\"`"
-	Size     Type = "a size, as `\"512MiB\"`"
-	Age      Type = "days or a duration, as `\"14d\"`"
-	Choice   Type = "one of some words"
-	Object   Type = "a table"
-	Anything Type = "a value"
+	Text    Type = "text"
+	Prose   Type = "text for people" // a wrong value does no harm
+	Texts   Type = "list of texts"
+	Words   Type = "a text, or a list of texts"
+	Rules   Type = "a permission rule, or a list of them"
+	Globs   Type = "a path pattern, or a list of them"
+	Named   Type = "texts by name"
+	Flag    Type = "true, false"
+	Integer Type = "a number"
+	Time    Type = "seconds, or `\"500ms\"`, `\"5s\"`, `\"2m\"`"
+	Size    Type = "a size, as `\"512MiB\"`"
+	Age     Type = "days or a duration, as `\"14d\"`"
+	Choice  Type = "one of some words"
+
+	Expression Type = "a CEL expression"
+	Object     Type = "a table"
+	Anything   Type = "a value"
 )
 
 // Words of keys that hooks have no list of.
@@ -137,7 +139,7 @@ var keys = []Key{
 	{Name: "hook", Kinds: plugin, Takes: Text, Default: "the name", Doc: "the hook of the plugin"},
 	{Name: "plugin", Kinds: plugin, Takes: Text, Default: "the only one", Doc: "the plugin of the package, where it has several"},
 	{Name: "unless", Kinds: rule, Takes: Rules, Doc: "none of these may match"},
-	{Name: "when", Kinds: rule, Takes: Text, Value: "a CEL expression", Doc: "which must be true"},
+	{Name: "when", Kinds: rule, Takes: Expression, Doc: "which must be true"},
 	{Name: "touches", Kinds: rule, Takes: Globs, Doc: "the call names one of these paths"},
 	{Name: "reads", Kinds: rule, Takes: Globs, Doc: "the call may read one of these paths"},
 	{Name: "writes", Kinds: rule, Takes: Globs, Doc: "the call may change one of these paths"},

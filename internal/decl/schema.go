@@ -74,7 +74,7 @@ func (k Type) schema() object {
 	text := object{"type": "string"}
 	texts := object{"type": "array", "items": text}
 	switch k {
-	case Text, Prose, Age, Size:
+	case Text, Prose, Age, Size, Expression:
 		return text
 	case Texts:
 		return texts

@@ -160,12 +160,9 @@ func (t *Table) value(key string) any {
 	return nil
 }
 
-// Rules returns permission rules: a string alone is one, and "" is none. A list
-// has no place for an empty rule, which would match every call.
+// Rules returns permission rules: a string alone is one. An empty rule, which would
+// match every call, is a mistake.
 func (t *Table) Rules(key string) hook.Rules {
-	if t.value(key) == "" {
-		return nil
-	}
 	before := t.Wrong()
 	list := t.Words(key)
 	if list != nil && t.Wrong() == before && (len(list) == 0 || slices.Contains(list, "")) {
