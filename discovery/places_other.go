@@ -4,5 +4,8 @@ package discovery
 
 import "github.com/adrg/xdg"
 
+// PlainPath is the path itself.
+func PlainPath(path string) string { return path }
+
 // configHome is what holds directories of settings.
 func configHome() string { return xdg.ConfigHome }

@@ -126,8 +126,9 @@ func dirScopes(dirs []string) []Scope {
 	return scopes
 }
 
-// absolute makes a path independent of later changes of the working directory.
+// absolute makes a path independent of later changes of the working directory, and one that names no device.
 func absolute(path string) string {
+	path = PlainPath(path)
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}

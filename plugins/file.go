@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/rogpeppe/go-internal/robustio"
+
 	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
@@ -100,7 +102,7 @@ func writeFile(path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = robustio.Rename(f.Name(), path)
 	}
 	if err != nil {
 		os.Remove(f.Name())

@@ -29,7 +29,7 @@ import (
 // tenterhook does not know.
 func Open(ctx context.Context, opts Options) (*Registry, error) {
 	opts = opts.withDefaults()
-	workspace, err := filepath.Abs(opts.Workspace)
+	workspace, err := filepath.Abs(discovery.PlainPath(opts.Workspace))
 	if err != nil {
 		return nil, fmt.Errorf("open hooks: workspace %s: %w", opts.Workspace, err)
 	}

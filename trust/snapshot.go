@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/rogpeppe/go-internal/robustio"
 )
 
 // Snapshots keeps copies of hook folders, as they were read, to run commands
@@ -164,8 +166,8 @@ func (s *Snapshots) copy(seal *Seal, path string) error {
 	}
 	broken := made + ".old"
 	defer removeCopy(broken)
-	_ = os.Rename(path, broken)
-	if err := os.Rename(made, path); err != nil {
+	_ = robustio.Rename(path, broken)
+	if err := robustio.Rename(made, path); err != nil {
 		return unwritten(path, err)
 	}
 	s.sweep()

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/rogpeppe/go-internal/robustio"
 )
 
 // lockWait is how long a writer waits for another process.
@@ -162,7 +164,7 @@ func replaceFile(path string, data []byte) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := robustio.Rename(f.Name(), path); err != nil {
 		return err
 	}
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/robustio"
 )
 
 // maxFile is the largest file of an agent that is read, in bytes.
@@ -153,7 +155,7 @@ func writeAtomic(path string, data []byte, mode fs.FileMode, who owner) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return robustio.Rename(f.Name(), path)
 }
 
 // writePrivate writes a file of our own, for the user alone.

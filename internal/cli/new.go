@@ -22,6 +22,7 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
+	"github.com/tenterhook/tenterhook/internal/pack"
 	"github.com/tenterhook/tenterhook/internal/resolve"
 )
 
@@ -105,6 +106,9 @@ func (a *app) newCommand() *cobra.Command {
 func (a *app) makeHook(name string, f newFlags) error {
 	if !hookName().MatchString(name) {
 		return &located{"bad_name", fmt.Sprintf("%q cannot be a hook's name", name), "use letters, digits, '.', '_' and '-'"}
+	}
+	if err := pack.CheckPart(name, name); err != nil {
+		return &located{"bad_name", err.Error(), "take another name"}
 	}
 	info, ok := hook.Lookup(hook.Event(f.event))
 	if !ok {

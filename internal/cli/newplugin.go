@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
 const (
@@ -40,6 +42,9 @@ func (a *app) makePlugin(name string) error {
 	if !pluginName().MatchString(name) {
 		return &located{"bad_name", fmt.Sprintf("%q cannot be a plugin's name", name),
 			"use letters, digits, '.', '_' and '-', with a letter or digit at both ends"}
+	}
+	if err := pack.CheckPart(name, name); err != nil {
+		return &located{"bad_name", err.Error(), "take another name"}
 	}
 	if a.pluginsDir() == "" {
 		return &located{"no_home", "no home directory is known, where plugins are installed", "set HOME"}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/robustio"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -391,7 +392,7 @@ func (a *app) export(reg *registry.Registry, path string) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(file.Name(), path); err != nil {
+	if err := robustio.Rename(file.Name(), path); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Err, "%s has %s\n", path, plural(len(here), "approval"))

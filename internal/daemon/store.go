@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/rogpeppe/go-internal/robustio"
+
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -72,7 +74,7 @@ func writeFile(path string, data []byte) error {
 	}
 	_, err = fresh.Write(data)
 	if err = errors.Join(err, fresh.Close()); err == nil {
-		err = os.Rename(fresh.Name(), path)
+		err = robustio.Rename(fresh.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(fresh.Name())

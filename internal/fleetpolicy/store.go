@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/rogpeppe/go-internal/robustio"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/account"
@@ -287,7 +288,7 @@ func replace(path string, text []byte) (err error) {
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil { // another user's agents read it, if root keeps it
-		err = os.Rename(f.Name(), path)
+		err = robustio.Rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

@@ -112,7 +112,7 @@ func checkName(name string) error {
 		return fmt.Errorf("the name %q has a character that is not allowed", name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if err := checkPart(name, part); err != nil {
+		if err := CheckPart(name, part); err != nil {
 			return err
 		}
 	}
@@ -125,8 +125,8 @@ func forbidden(r rune) bool {
 	return !unicode.IsPrint(r) || unicode.Is(unicode.Mn, r) || r == unicode.ReplacementChar
 }
 
-// checkPart says why a part of a name is not allowed.
-func checkPart(name, part string) error {
+// CheckPart says why a part of a name is not one that every system can have; nil = it is.
+func CheckPart(name, part string) error {
 	if strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasPrefix(part, " ") {
 		return fmt.Errorf("the name %q begins or ends with what some systems drop", name)
 	}

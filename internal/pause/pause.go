@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/rogpeppe/go-internal/robustio"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/trust"
@@ -242,7 +243,7 @@ func (l *List) change(ctx context.Context, edit func(map[key]Pause)) (err error)
 	}
 	_, err = f.Write(append(data, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), l.path)
+		err = robustio.Rename(f.Name(), l.path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

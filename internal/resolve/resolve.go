@@ -77,6 +77,9 @@ func workDir(h *hook.Hook, e *Environ, at Place) string {
 func commandIn(h *hook.Hook, e *Environ, at Place, dir string) (hook.Program, *hook.Error) {
 	l := &locator{hook: h, env: e, at: at, dir: dir, files: make(map[string]bool)}
 	p, failed := l.start()
+	if failed == nil {
+		failed = checkPlace(p.Path, dir)
+	}
 	l.ownVariables()
 	l.written()
 	p.Dir, p.Files, p.Unbound = dir, slices.Sorted(maps.Keys(l.files)), l.why

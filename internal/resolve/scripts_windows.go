@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/tenterhook/tenterhook/hook"
 )
@@ -105,6 +106,21 @@ func (l *locator) carriageReturn(by, path string) *hook.Error {
 	}
 	return &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("%s: its lines end in CR LF, which a POSIX shell takes for a part of its words", path),
 		Hint: "save it with LF line ends; in Git, .gitattributes with '*.sh text eol=lf' keeps them"}
+}
+
+// maxPlace is how many UTF-16 units the paths of a program and of its directory may have: Windows adds a backslash and a
+// zero to 260 at most.
+const maxPlace = 258
+
+// checkPlace refuses a directory, or a program, whose path is too long for a process to be started.
+func checkPlace(program, dir string) *hook.Error {
+	for _, path := range []string{dir, program} {
+		if n := len(utf16.Encode([]rune(path))); n > maxPlace {
+			return &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("%s: its path has %d characters, and Windows starts programs in folders of at most %d", path, n, maxPlace),
+				Hint: "move the hook to a folder with a shorter path"}
+		}
+	}
+	return nil
 }
 
 // checkArgs refuses what cmd.exe would read as text of its command line, although it stands for a path.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/robustio"
+
 	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
@@ -109,7 +111,7 @@ func (l Lock) write(dir string) error {
 	}
 	_, err = f.Write(append(data, '\n'))
 	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = robustio.Rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/rogpeppe/go-internal/robustio"
 )
 
 // lockTime bounds how long Change waits for another process.
@@ -98,7 +99,7 @@ func (p *Place) Add(f *Fetched) (made []string, err error) {
 		return nil, err
 	}
 	for _, h := range fresh {
-		if err := os.Rename(filepath.Join(aside, h.Name), filepath.Join(p.Dir, h.Name)); err != nil {
+		if err := robustio.Rename(filepath.Join(aside, h.Name), filepath.Join(p.Dir, h.Name)); err != nil {
 			for _, undo := range made {
 				err = errors.Join(err, os.RemoveAll(filepath.Join(p.Dir, undo)))
 			}
@@ -225,7 +226,7 @@ func (p *Place) Update(f *Fetched, h *Hook, shown State, force bool) (err error)
 		return err
 	}
 	if now.Gone {
-		err = os.Rename(made, dir)
+		err = robustio.Rename(made, dir)
 	} else {
 		err = exchange(made, dir)
 	}
@@ -251,11 +252,11 @@ func inTheWay(extra []string, h *Hook) (names []string) {
 // swap is exchange for systems that cannot do it at once.
 func swap(made, dir string) error {
 	old := made + ".old"
-	if err := os.Rename(dir, old); err != nil {
+	if err := robustio.Rename(dir, old); err != nil {
 		return err
 	}
-	if err := os.Rename(made, dir); err != nil {
-		return errors.Join(err, os.Rename(old, dir))
+	if err := robustio.Rename(made, dir); err != nil {
+		return errors.Join(err, robustio.Rename(old, dir))
 	}
 	return nil
 }
@@ -282,7 +283,7 @@ func (p *Place) Remove(name string, force bool) (stays []string, err error) {
 	case s.Gone:
 	case len(s.Extra) == 0 || force:
 		aside := filepath.Join(p.Dir, ".remove-"+name)
-		if err := cmp.Or(os.RemoveAll(aside), os.Rename(dir, aside), os.RemoveAll(aside)); err != nil {
+		if err := cmp.Or(os.RemoveAll(aside), robustio.Rename(dir, aside), os.RemoveAll(aside)); err != nil {
 			return nil, err
 		}
 	default:

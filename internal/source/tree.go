@@ -15,6 +15,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
 // The bounds of a source.
@@ -140,15 +142,12 @@ func checkName(name string) error {
 		return fmt.Errorf("%q has characters that do not show", name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if strings.ContainsAny(part, `\:*?"<>|`) || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.EqualFold(part, ".git") || reserved().MatchString(part) || !filepath.IsLocal(part) {
+		if strings.ContainsAny(part, `\:*?"<>|`) || pack.CheckPart(name, part) != nil || !filepath.IsLocal(part) {
 			return fmt.Errorf("%q is not a name that every system can have", name)
 		}
 	}
 	return nil
 }
-
-// reserved are names of devices on Windows.
-var reserved = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`) })
 
 // hookName is what a hook's folder may be called.
 var hookName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
