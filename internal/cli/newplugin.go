@@ -96,7 +96,7 @@ func (a *app) nextCommands(dir string, p newPlugin) []string {
 	next = append(next, "go mod tidy && go test ./...")
 	if runtime.GOOS == "windows" {
 		to := filepath.Join(a.pluginsDir(), p.Name)
-		return append(next, "mkdir "+cmdQuote(to), "copy plugin.toml "+cmdQuote(to), "go build -o "+cmdQuote(filepath.Join(to, p.Name+".exe"))+" .", p.Trust)
+		return append(next, "mkdir "+cmdQuote(to), "copy plugin.toml "+cmdQuote(to), "go build -o "+cmdQuote(filepath.Join(to, "tenterhook-plugin-"+p.Name+".exe"))+" .", p.Trust)
 	}
 	return append(next,
 		"dir="+shellQuote(filepath.Join(a.pluginsDir(), p.Name)),
