@@ -144,7 +144,7 @@ func TestANewHookAndAPluginDecideForAnAgentFromCmd(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(m.data, `plugins\guard\tenterhook-plugin-guard.exe`), plugin, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m.says("tenterhook trust --yes plugin/guard", 0, "plugin/guard")
+	m.says("tenterhook trust --yes plugin/guard/guard", 0, "plugin/guard")
 	for command, want := range map[string]string{"echo FORBIDDEN": "FORBIDDEN is not allowed", "git push --force": "force"} {
 		event, _ := json.Marshal(map[string]any{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
 		if said := m.cmd("tenterhook-bridge claude PreToolUse", string(event), 2); !strings.Contains(said, want) {
