@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 const (
@@ -82,27 +84,7 @@ func shrink(widths []int, width int) {
 }
 
 // cut shortens a cell to a width. Colours stay whole.
-func cut(cell string, width int) string {
-	if visible(cell) <= width {
-		return cell
-	}
-	var b strings.Builder
-	n, escape, done := 0, false, false
-	for _, r := range cell {
-		switch {
-		case r == '\x1b' || escape:
-			escape = r != 'm'
-			b.WriteRune(r)
-		case n < width-1:
-			n++
-			b.WriteRune(r)
-		case !done:
-			done = true
-			b.WriteRune('…')
-		}
-	}
-	return b.String()
-}
+func cut(cell string, width int) string { return ansi.Truncate(cell, width, "…") }
 
 // wrap breaks a text into lines at its spaces, and in a word that is longer than
 // a line.
@@ -114,8 +96,8 @@ func wrap(text string, width int) []string {
 			lines, line = append(lines, line), ""
 		}
 		for visible(word) > width && !strings.Contains(word, "\x1b") {
-			runes := []rune(word)
-			lines, word = append(lines, string(runes[:width])), string(runes[width:])
+			head, rest, _ := strings.Cut(ansi.Hardwrap(word, width, true), "\n")
+			lines, word = append(lines, head), strings.ReplaceAll(rest, "\n", "")
 		}
 		if line != "" {
 			line += " "
@@ -128,18 +110,5 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-// visible is the width of a cell without its colours.
-func visible(cell string) int {
-	n, escape := 0, false
-	for _, r := range cell {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			n++
-		}
-	}
-	return n
-}
+// visible is how many columns of a terminal a cell takes, without its colours.
+func visible(cell string) int { return ansi.StringWidth(cell) }

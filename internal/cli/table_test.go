@@ -30,6 +30,32 @@ func TestATableFitsItsTerminal(t *testing.T) {
 	}
 }
 
+// A character of Chinese takes two columns of a terminal, and an accent that is a
+// character of its own takes none.
+func TestATableCountsTheColumnsThatCharactersTake(t *testing.T) {
+	header := []string{"STATE", "HOOK", "WHY"}
+	rows := [][]string{{"ready", "项目/守卫", "不要删除"}, {"ready", "re\u0301sume\u0301", "x"}}
+	for width, want := range map[int][]string{
+		0:  {"STATE  HOOK       WHY", "ready  项目/守卫  不要删除", "ready  re\u0301sume\u0301     x"},
+		24: {"STATE  HOOK", "ready  项目/守卫", "    不要删除", "ready  re\u0301sume\u0301", "    x"},
+	} {
+		if diff := cmp.Diff(want, layout(header, rows, width, plainText)); diff != "" {
+			t.Errorf("width %d (-want +got):\n%s", width, diff)
+		}
+	}
+	for text, want := range map[string][]string{
+		"删除所有文件 然后":                  {"删除所", "有文件", "然后"},
+		strings.Repeat("e\u0301", 9): {strings.Repeat("e\u0301", 7), strings.Repeat("e\u0301", 2)},
+	} {
+		if diff := cmp.Diff(want, wrap(text, 7)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+	if got := cut("\x1b[32m项目/守卫\x1b[0m", 6); got != "\x1b[32m项目/…\x1b[0m" {
+		t.Errorf("cut to %q", got)
+	}
+}
+
 func TestATableOfAnyCellsFitsAndLosesNoWordOfItsLastColumn(t *testing.T) {
 	cell := rapid.StringMatching(`[a-z/é你]{0,30}`)
 	rapid.Check(t, func(t *rapid.T) {
