@@ -48,8 +48,7 @@ type record struct {
 }
 
 var levels = map[string]slog.Level{
-	"trace": slog.LevelDebug - 4, "debug": slog.LevelDebug, "info": slog.LevelInfo,
-	"warn": slog.LevelWarn, "error": slog.LevelError,
+	"trace": slog.LevelDebug - 4, "debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError, // others are information
 }
 
 func parseRecord(line []byte) (record, bool) {

@@ -101,3 +101,12 @@ func TestCallbackOfAnInputThatItDoesNotTakeFails(t *testing.T) {
 		t.Errorf("%s %q", r.Failure, r.Reason)
 	}
 }
+
+func TestVerdictThatIsNoneIsAFailure(t *testing.T) {
+	reg := open(t, only())
+	on(t, reg, "guard", answer(&hook.Output{Verdict: hook.Deny + 1}), func(h *hook.Hook) { h.OnFailure = hook.FailureBlock })
+	out := dispatch(t, reg, bash("ls"))
+	if r := out.Results[0]; out.Verdict != hook.Deny || r.Failure != hook.FailureOutput {
+		t.Errorf("%v, %+v", out.Verdict, r)
+	}
+}

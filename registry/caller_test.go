@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,5 +156,23 @@ func TestAStartThatFailsHasWhatTheHookRequiresLookedUpAnew(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"dir/guard success", "dir/guard failed start", "dir/guard skipped ineligible"}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestVariableIsThatOfTheOptions(t *testing.T) {
+	t.Setenv("OF_THE_PROCESS", "1")
+	const hooks = "-- hooks/%[1]s/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"exit 2\"\n[requires]\nenvs = [\"%[1]s\"]\n+++\n"
+	dir := tree(t, fmt.Sprintf(hooks, "OF_THE_PROCESS")+fmt.Sprintf(hooks, "GIVEN")+fmt.Sprintf(hooks, "NOWHERE"))
+	opts := only(filepath.Join(dir, "hooks"))
+	opts.Env = []string{searchPath(), "GIVEN=1", "NOWHERE"}
+	reg := open(t, opts)
+	results := dispatch(t, reg, bash("ls")).Results
+	if len(results) != 3 {
+		t.Fatalf("%d results", len(results))
+	}
+	for _, r := range results {
+		if given := r.Hook.Name == "GIVEN"; (r.Failure != hook.FailureIneligible) != given {
+			t.Errorf("%s: %+v", r.Hook.Name, r)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,6 +62,15 @@ func refresh(t testing.TB, reg *registry.Registry) *registry.Reloaded {
 		t.Fatal(err)
 	}
 	return changed
+}
+
+func TestRefreshThatWasCancelledFails(t *testing.T) {
+	reg := open(t, machine(t, ""))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if changed, err := reg.Refresh(ctx); !errors.Is(err, context.Canceled) || changed != nil && changed.Any() {
+		t.Errorf("got %+v, %v", changed, err)
+	}
 }
 
 func takesOver(t *testing.T, reload func(testing.TB, *registry.Registry) *registry.Reloaded) {
