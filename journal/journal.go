@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -14,6 +13,8 @@ import (
 	"github.com/gofrs/flock"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 )
 
 // Journal is the database of a folder. It is safe for concurrent use, and the
@@ -98,20 +99,12 @@ func SetAside(ctx context.Context, dir string) (aside string, err error) {
 
 func open(ctx context.Context, dir string, o Options) (*Journal, error) {
 	path := filepath.Join(dir, dataName)
-	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600); err != nil { // SQLite would make it readable for others
-		return nil, err
-	} else if err := f.Close(); err != nil {
-		return nil, err
-	}
-	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
+	db, err := sqlitefile.Open(path, noFollow, 2,
 		"busy_timeout(5000)", // first, so that it holds while the others are set
-		"auto_vacuum(2)", "journal_mode(WAL)", "synchronous(NORMAL)", "journal_size_limit(8388608)", "cell_size_check(1)", "trusted_schema(0)",
-	}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String())
+		"auto_vacuum(2)", "journal_mode(WAL)", "synchronous(NORMAL)", "journal_size_limit(8388608)")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(2)
 	j := &Journal{dir: dir, opts: o.withDefaults(), db: db}
 	err = j.begin(ctx)
 	if err == nil {

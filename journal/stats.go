@@ -25,7 +25,7 @@ type HookStats struct {
 	P95MS    float64                `json:"p95_ms"`
 	P99MS    float64                `json:"p99_ms"`
 	Last     time.Time              `json:"last"`
-	Hourly   []int64                `json:"hourly"` // runs in each hour of the last day, the oldest first
+	Hourly   []int64                `json:"hourly,omitempty"` // runs in each hour of the last day, the oldest first; nil = they are not known by the hour
 }
 
 // hoursShown is how many hours Hourly has.
@@ -53,7 +53,7 @@ func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until 
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	all := make(map[string]*counted)
+	all := make(map[string]*Tally)
 	now := hourOf(time.Now().UnixMicro())
 	for rows.Next() {
 		var id string
@@ -64,18 +64,16 @@ func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until 
 		}
 		c := all[id]
 		if c == nil {
-			c = &counted{HookStats: HookStats{Hook: id, Failures: map[hook.Failure]int64{}, Hourly: make([]int64, hoursShown)}, times: map[int64]int64{}}
+			c = NewTally(id)
+			c.stats.Hourly = make([]int64, hoursShown)
 			all[id] = c
 		}
-		runs := c.Runs
-		if err := eachCount(text, c.add); err != nil {
+		runs := c.stats.Runs
+		if err := eachCount(text, func(k countKey, n int64) { c.Add(k.status, k.failure, k.verdict, k.bucket, n, last) }); err != nil {
 			return nil, err
 		}
-		if at := time.UnixMicro(last).UTC(); at.After(c.Last) {
-			c.Last = at
-		}
 		if ago := now - hour; ago >= 0 && ago < hoursShown {
-			c.Hourly[hoursShown-1-ago] += c.Runs - runs
+			c.stats.Hourly[hoursShown-1-ago] += c.stats.Runs - runs
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -83,47 +81,67 @@ func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until 
 	}
 	stats := []HookStats{}
 	for _, c := range all {
-		c.P50MS, c.P95MS, c.P99MS = c.quantile(0.50), c.quantile(0.95), c.quantile(0.99)
-		stats = append(stats, c.HookStats)
+		stats = append(stats, c.Stats())
 	}
 	slices.SortFunc(stats, func(a, b HookStats) int { return cmp.Compare(a.Hook, b.Hook) })
 	return stats, nil
 }
 
-// counted is a hook's counts, with how often each bucket of time occurred.
-type counted struct {
-	HookStats
-	times map[int64]int64
+// Tally adds up how one hook did.
+type Tally struct {
+	stats HookStats
+	times map[int64]int64 // how often each bucket of time occurred
 }
 
-func (c *counted) add(k countKey, n int64) {
-	if k.failure != "" {
-		c.Failed += n
-		c.Failures[k.failure] += n
+// NewTally begins the tally of a hook.
+func NewTally(hookID string) *Tally {
+	return &Tally{HookStats{Hook: hookID, Failures: map[hook.Failure]int64{}}, map[int64]int64{}}
+}
+
+// BucketsPerOctave says how times are told apart: bucket 0 is less than a microsecond,
+// and n the times from 2^((n-1)/BucketsPerOctave) microseconds on.
+const BucketsPerOctave = bucketsPerOctave
+
+// Add counts n results that are alike. bucket says how long each took, last when the
+// newest came, in microseconds since 1970.
+func (t *Tally) Add(status hook.Status, failure hook.Failure, verdict string, bucket, n, last int64) {
+	s := &t.stats
+	if at := time.UnixMicro(last).UTC(); at.After(s.Last) {
+		s.Last = at
 	}
-	switch k.status {
+	if failure != "" {
+		s.Failed += n
+		s.Failures[failure] += n
+	}
+	switch status {
 	case hook.StatusSkipped:
-		c.Skipped += n
+		s.Skipped += n
 		return
 	case hook.StatusAsync: // a run in the background counts when it has ended
 		return
 	}
-	c.Runs += n
-	if k.verdict == hook.Deny.String() && k.failure == "" {
-		c.Denied += n
+	s.Runs += n
+	if verdict == hook.Deny.String() && failure == "" {
+		s.Denied += n
 	}
-	c.times[k.bucket] += n
+	t.times[bucket] += n
+}
+
+// Stats returns what was added up.
+func (t *Tally) Stats() HookStats {
+	s := t.stats
+	s.P50MS, s.P95MS, s.P99MS = t.quantile(0.50), t.quantile(0.95), t.quantile(0.99)
+	return s
 }
 
 // quantile is the time in milliseconds that a share q of the runs did not exceed.
-func (c *counted) quantile(q float64) float64 {
-	var all int64
-	for _, n := range c.times {
+func (t *Tally) quantile(q float64) float64 {
+	var all, seen int64
+	for _, n := range t.times {
 		all += n
 	}
-	var seen int64
-	for _, bucket := range slices.Sorted(maps.Keys(c.times)) {
-		if seen += c.times[bucket]; float64(seen) >= q*float64(all) {
+	for _, bucket := range slices.Sorted(maps.Keys(t.times)) {
+		if seen += t.times[bucket]; float64(seen) >= q*float64(all) {
 			return bucketTime(bucket) / 1000
 		}
 	}

@@ -5,14 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
-
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
+	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 )
 
 // Archive is the database of a folder. It is safe for concurrent use, and one
@@ -48,22 +46,12 @@ func Open(ctx context.Context, path string) (*Archive, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would make it readable for others
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
-	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
+	db, err := sqlitefile.Open(path, 0, 4,
 		"busy_timeout(10000)", // first, so that it holds while the others are set
-		"journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(67108864)", "cell_size_check(1)", "trusted_schema(0)", "cache_size(-65536)",
-	}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String())
+		"journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-65536)")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(4)
 	a := &Archive{db: db, Path: path}
 	if err := a.begin(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -155,37 +154,28 @@ func (a *Archive) Last(ctx context.Context) (id int64, err error) {
 
 // Stats is how a hook did, on one machine or on all.
 type Stats struct {
-	Hook     string                 `json:"hook"`
-	Machine  string                 `json:"machine,omitempty"` // "" = all
-	Machines int                    `json:"machines"`          // how many it ran on
-	Runs     int64                  `json:"runs"`
-	Denied   int64                  `json:"denied"`
-	Failed   int64                  `json:"failed"`
-	Skipped  int64                  `json:"skipped"`
-	Failures map[hook.Failure]int64 `json:"failures"`
-	P50MS    float64                `json:"p50_ms"`
-	P95MS    float64                `json:"p95_ms"`
-	P99MS    float64                `json:"p99_ms"`
-	Last     time.Time              `json:"last"`
-
-	times    map[int64]int64
-	machines map[string]bool
+	journal.HookStats
+	Machine  string `json:"machine,omitempty"` // "" = all
+	Machines int    `json:"machines"`          // how many it ran on
 }
 
 // Stats returns how each hook did since a time, by its ID and, if asked for, by
 // machine; a zero since is no bound. Of a filter, Machine, Hook and Since count.
-func (a *Archive) Stats(ctx context.Context, f Filter, byMachine bool) ([]*Stats, error) {
+func (a *Archive) Stats(ctx context.Context, f Filter, byMachine bool) ([]Stats, error) {
 	chosen := Filter{Machine: f.Machine, Filter: journal.Filter{Hook: f.Hook, Since: f.Since}}
 	where, args := chosen.where()
-	// Times are told apart by 1/16 of a power of two, as in the journal.
-	rows, err := a.db.QueryContext(ctx, `SELECT r.hook, s.machine, r.status, r.failure, r.verdict,
-		CASE WHEN r.elapsed_us < 1 THEN 0 ELSE 1 + CAST(log2(r.elapsed_us) * 16 AS INTEGER) END AS bucket, count(*), max(r.at_us)
-		FROM result r JOIN source s ON s.id = r.source`+where+` GROUP BY 1, 2, 3, 4, 5, 6`, args...)
+	rows, err := a.db.QueryContext(ctx, fmt.Sprintf(`SELECT r.hook, s.machine, r.status, r.failure, r.verdict,
+		CASE WHEN r.elapsed_us < 1 THEN 0 ELSE 1 + CAST(log2(r.elapsed_us) * %d AS INTEGER) END AS bucket, count(*), max(r.at_us)
+		FROM result r JOIN source s ON s.id = r.source%s GROUP BY 1, 2, 3, 4, 5, 6`, journal.BucketsPerOctave, where), args...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	all := map[[2]string]*Stats{}
+	type group struct {
+		*journal.Tally
+		machines map[string]bool
+	}
+	all := map[[2]string]group{}
 	for rows.Next() {
 		var id, machine, verdict string
 		var status hook.Status
@@ -198,61 +188,21 @@ func (a *Archive) Stats(ctx context.Context, f Filter, byMachine bool) ([]*Stats
 		if byMachine {
 			key[1] = machine
 		}
-		s := all[key]
-		if s == nil {
-			s = &Stats{Hook: id, Machine: key[1], Failures: map[hook.Failure]int64{}, times: map[int64]int64{}, machines: map[string]bool{}}
-			all[key] = s
+		g, ok := all[key]
+		if !ok {
+			g = group{journal.NewTally(id), map[string]bool{}}
+			all[key] = g
 		}
-		s.machines[machine] = true
-		s.count(status, failure, verdict, bucket, n)
-		if at := time.UnixMicro(last).UTC(); at.After(s.Last) {
-			s.Last = at
-		}
+		g.machines[machine] = true
+		g.Add(status, failure, verdict, bucket, n, last)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	list := []*Stats{}
-	for _, s := range all {
-		s.Machines = len(s.machines)
-		s.P50MS, s.P95MS, s.P99MS = s.quantile(0.50), s.quantile(0.95), s.quantile(0.99)
-		list = append(list, s)
+	list := []Stats{}
+	for key, g := range all {
+		list = append(list, Stats{g.Tally.Stats(), key[1], len(g.machines)})
 	}
-	slices.SortFunc(list, func(a, b *Stats) int { return strings.Compare(a.Hook+"\x00"+a.Machine, b.Hook+"\x00"+b.Machine) })
+	slices.SortFunc(list, func(a, b Stats) int { return strings.Compare(a.Hook+"\x00"+a.Machine, b.Hook+"\x00"+b.Machine) })
 	return list, nil
-}
-
-func (s *Stats) count(status hook.Status, failure hook.Failure, verdict string, bucket, n int64) {
-	if failure != "" {
-		s.Failed += n
-		s.Failures[failure] += n
-	}
-	switch status {
-	case hook.StatusSkipped:
-		s.Skipped += n
-		return
-	case hook.StatusAsync: // a run in the background counts when it has ended
-		return
-	}
-	s.Runs += n
-	if verdict == hook.Deny.String() && failure == "" {
-		s.Denied += n
-	}
-	s.times[bucket] += n
-}
-
-// quantile is the time in milliseconds that a share q of the runs did not exceed.
-func (s *Stats) quantile(q float64) float64 {
-	var buckets []int64
-	var all, seen int64
-	for bucket, n := range s.times {
-		buckets, all = append(buckets, bucket), all+n
-	}
-	slices.Sort(buckets)
-	for _, bucket := range buckets {
-		if seen += s.times[bucket]; float64(seen) >= q*float64(all) && bucket > 0 {
-			return math.Exp2((float64(bucket)-0.5)/16) / 1000
-		}
-	}
-	return 0
 }
