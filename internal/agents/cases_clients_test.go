@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -260,9 +261,18 @@ func verifyLive(t *testing.T, w *world) {
 		}
 		dirs = append(dirs, filepath.Dir(clientOf(name)))
 	}
+	if _, err := os.Stat(clientOf("gemini")); err == nil { // with an account that asks for a login
+		names, dirs = append(names, "gemini"), append(dirs, filepath.Dir(clientOf("gemini")))
+		settings := w.home + "/.gemini/settings.json"
+		text, err := os.ReadFile(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, settings, bytes.Replace(text, []byte("gemini-api-key"), []byte("oauth-personal"), 1))
+	}
 	path := []string{"PATH=" + strings.Join(append(dirs, os.Getenv("PATH")), ":")}
 	out, err := w.runWith(path, "tenterhook", append([]string{"agents", "verify", "--live", "--json"}, names...)...)
-	if err != nil || strings.Count(out, `"denied": true`) != 2 {
+	if err != nil || strings.Count(out, `"denied": true`) != len(names) {
 		t.Errorf("verify --live: %v\n%s", err, out)
 	}
 	if out, err := w.runWith(path, "tenterhook", "uninstall", "claude", "--yes"); err != nil {

@@ -33,6 +33,9 @@ type Live struct {
 	Output  string        `json:"output,omitempty"` // the end of what the client printed, if it was not denied
 }
 
+// liveProject is the project that the client is run in, in the model's directory.
+const liveProject = "project"
+
 // VerifyLive runs the client of an agent, in its user's configuration, on a
 // model on loopback that calls the client's shell once. A canary in a project of
 // its own must deny the call.
@@ -52,7 +55,7 @@ func (e Env) VerifyLive(ctx context.Context, s State) (*Live, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	workspace := filepath.Join(dir, "project")
+	workspace := filepath.Join(dir, liveProject)
 	if err := writePrivate(filepath.Join(workspace, ".tenterhook/hooks/canary/HOOK.md"), []byte(canary)); err != nil {
 		return nil, err
 	}

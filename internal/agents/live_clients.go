@@ -66,7 +66,11 @@ var clients = map[string]client{
 		},
 		env: func(at modelAt) []string {
 			return []string{"GOOGLE_GEMINI_BASE_URL=" + at.url, "GEMINI_API_KEY=x", "GEMINI_CLI_TRUST_WORKSPACE=true",
-				"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_DEFAULT_AUTH_TYPE=gemini-api-key"}
+				"GEMINI_CLI_NO_RELAUNCH=true"}
+		},
+		// Whatever account the user has chosen, or none, the model needs none.
+		config: func(modelAt) map[string]string {
+			return map[string]string{liveProject + "/.gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}
 		},
 		shell: shellTool("run_shell_command", "command", described),
 	},
