@@ -2,9 +2,16 @@ package cli
 
 import (
 	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/registry"
@@ -68,4 +75,48 @@ func TestListShowsEachPartOfACommandAndOfWhatAHookAsksFor(t *testing.T) {
 			t.Errorf("list --json does not show %+v", h)
 		}
 	}
+}
+
+// The table of docs/operating.md names each field, and nothing else.
+func TestTheDocsNameEachFieldOfListAndNoOther(t *testing.T) {
+	data, err := os.ReadFile(filepath.FromSlash("../../docs/operating.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n| Field | What |\n|---|---|\n")
+	if !found {
+		t.Fatal("there is no table of fields")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	documented := make(map[string]bool)
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		for name := range strings.SplitSeq(cells[1], ",") {
+			documented[strings.Trim(name, " `")] = true
+		}
+	}
+	printed := fieldsOf(reflect.TypeFor[listedHook](), "")
+	if diff := cmp.Diff(printed, slices.Sorted(maps.Keys(documented))); diff != "" {
+		t.Errorf("list --json (-) and the docs (+) differ:\n%s", diff)
+	}
+}
+
+// fieldsOf are the keys of a value as JSON, in order; those of our own structs
+// stand behind a dot.
+func fieldsOf(of reflect.Type, prefix string) (names []string) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		inner := f.Type
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct && inner.PkgPath() == reflect.TypeFor[listedHook]().PkgPath() {
+			names = append(names, fieldsOf(inner, prefix+name+".")...)
+		} else {
+			names = append(names, prefix+name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
