@@ -206,7 +206,11 @@ func TestALinkIsAsDangerousAsWhatItLeadsTo(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "sub", "plain"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink(strings.Repeat("../", strings.Count(dir, "/"))+"etc", filepath.Join(dir, "relative")); err != nil {
+		t.Skip(err)
+	}
 	for command, want := range map[string]Certainty{
+		"rm -rf relative/": Sure, "rm -rf relative/..": Sure, "rm relative/passwd": Suspected, "rm -rf sub/../relative": Sure,
 		"rm -rf link/": Sure, "rm -rf ./link": Sure, "rm -rf sub/../link": Sure, "rm -rf link/../usr": Sure, "rm -rf link/../usr/x/y": No,
 		"rm -rf " + dir + "/link": Sure, "rm -rf " + dir + "/link/..": Sure, "rm -rf sub/plain": No, "rm -rf sub/../sub": No,
 		"rm -rf link/x": Suspected, "rm link/passwd": Suspected, "rm sub/passwd": No, "tee link/passwd": Suspected, "chmod -R 0 link": Sure,
