@@ -27,7 +27,7 @@ func (h *Host) approval(path string) (approval, *Problem) {
 		u := h.units[path]
 		h.mu.Unlock()
 		if u != nil {
-			u.withdraw()
+			u.Withdraw()
 		}
 	}
 	return a, p

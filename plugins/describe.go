@@ -242,7 +242,7 @@ func (h *Host) ask(ctx context.Context, one binary, seal *trust.Seal) *Problem {
 		}
 		return p
 	}
-	defer in.stop()
+	defer in.Stop()
 	r := &proto.DescribeRequest{}
 	wire.Grease(r)
 	d, err := in.client.Describe(ctx, r, grpc.MaxCallRecvMsgSize(maxDescription))

@@ -87,9 +87,7 @@ func TestProcessEndsWithItsApproval(t *testing.T) {
 	}()
 	u := b.host.units[filepath.Join(b.dir, "tenterhook-plugin-fault")]
 	eventually(t, 20*time.Second, "a call under way", func() bool {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		return u.current.calls > 0
+		return u.Status().Calls > 0
 	})
 	b.revoke()
 	_, _, err := b.call(do{Do: "version"})
@@ -115,8 +113,8 @@ func TestWhatIsApprovedNoMoreIsNotStartedForACallThatCameBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer u.release(in, false, false)
-	if in.approval.equal(before) || b.pid() != in.service.PID() {
+	defer u.Release(in, false)
+	if in.From.equal(before) || b.pid() != in.Process.service.PID() {
 		t.Error("it got a process of the old bytes")
 	}
 }

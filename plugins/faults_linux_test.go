@@ -403,11 +403,7 @@ func TestG8StdinIsEmptyAndTheEnvironmentAnAllowList(t *testing.T) {
 func TestPluginSpeaksTLSAndNobodyElseGetsIn(t *testing.T) {
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
-	var in *instance
-	u := b.host.units[filepath.Join(b.dir, "tenterhook-plugin-fault")]
-	u.mu.Lock()
-	in = u.current
-	u.mu.Unlock()
+	in := b.host.units[filepath.Join(b.dir, "tenterhook-plugin-fault")].Status().Process
 	if !in.run.shake.certified {
 		t.Fatal("no certificate")
 	}

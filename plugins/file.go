@@ -10,12 +10,7 @@ import (
 	"runtime"
 
 	"github.com/rogpeppe/go-internal/robustio"
-
-	"github.com/tenterhook/tenterhook/internal/stamp"
 )
-
-// stampOf is the identity of what lies at path itself, no link followed.
-func stampOf(path string) (stamp.Stamp, error) { return stamp.Of(path, false) }
 
 // bare is an error without the path that a caller says itself.
 func bare(err error) string {

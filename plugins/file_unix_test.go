@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // kinds are ways in which something at a path is not a file that this user alone
@@ -116,17 +115,6 @@ func TestErrorSaysWithoutThePathWhatTheSystemSaid(t *testing.T) {
 		if got := bare(err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
-	}
-}
-
-// old makes the stamp of a file one that can be relied on.
-func old(t testing.TB, paths ...string) {
-	t.Helper()
-	for _, path := range paths {
-		eventually(t, 30*time.Second, "an old stamp", func() bool {
-			s, err := stampOf(path)
-			return err == nil && !s.Young(time.Now())
-		})
 	}
 }
 

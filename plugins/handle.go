@@ -31,19 +31,21 @@ func (h *Host) Handle(ctx context.Context, c *hook.Call) (*hook.Output, error) {
 	if err != nil {
 		return nil, hook.Errorf(hook.FailureStart, "it cannot be told of the event: %w", err)
 	}
-	in, err := u.acquire(ctx, want)
+	held, err := u.acquire(ctx, want)
 	if err != nil {
 		return nil, err
 	}
+	in := held.Process
 	r := &proto.HandleRequest{Hook: nameOf(c.Hook), Event: string(c.Input.Event()), Input: payload, ProjectDir: c.ProjectDir}
 	wire.Grease(r)
 	answer, err := in.client.Handle(ctx, r)
 	if err == nil {
-		u.release(in, true, false)
+		u.Answered(held)
+		u.Release(held, false)
 		return wire.Read(h.reader, c, answer)
 	}
 	failure := h.failed(ctx, in, c, r, err)
-	u.release(in, false, doubtful(failure))
+	u.Release(held, doubtful(failure))
 	return nil, failure
 }
 

@@ -121,7 +121,7 @@ func (h *Host) Prewarm(ctx context.Context, c *hook.Call) error {
 	if err != nil {
 		return err
 	}
-	u.release(in, false, false)
+	u.Release(in, false)
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (h *Host) Close() error {
 	h.cancel(errClosed)
 	var all sync.WaitGroup
 	for _, u := range units {
-		all.Go(u.close)
+		all.Go(func() { u.Close(closedProblem()) })
 	}
 	all.Wait()
 	h.work.Wait()
@@ -175,7 +175,7 @@ func (h *Host) unit(path string) (*unit, *Problem) {
 	}
 	u := h.units[path]
 	if u == nil {
-		u = &unit{host: h, path: path, all: make(map[*instance]struct{})}
+		u = newUnit(h, path)
 		h.units[path] = u
 	}
 	return u, nil

@@ -45,7 +45,7 @@ func TestPluginServesConcurrentCallsWithOneProcess(t *testing.T) {
 		t.Errorf("%d units", got)
 	}
 	u := b.host.units[filepath.Join(b.dir, binaryName("fault"))]
-	if got := len(u.all); got != 1 {
+	if got := u.Status().Processes; got != 1 {
 		t.Errorf("%d processes, want 1", got)
 	}
 }
@@ -155,9 +155,7 @@ func TestApprovedPluginIsExchangedWithoutLosingCalls(t *testing.T) {
 	}
 	u := b.host.units[filepath.Join(b.dir, binaryName("fault"))]
 	eventually(t, 20*time.Second, "the end of the old process", func() bool {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		return len(u.all) == 1
+		return u.Status().Processes == 1
 	})
 }
 

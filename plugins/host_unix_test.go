@@ -68,7 +68,7 @@ func TestClosedHostStartsNothing(t *testing.T) {
 	expectCode(t, err, CodeClosed)
 	expectCode(t, b.host.Prewarm(t.Context(), &hook.Call{Hook: b.hook()}), CodeClosed)
 	expectCode(t, b.host.Learn(t.Context(), b.dir), CodeClosed)
-	u := &unit{host: b.host, path: filepath.Join(b.dir, "tenterhook-plugin-fault"), all: map[*instance]struct{}{}}
+	u := newUnit(b.host, filepath.Join(b.dir, "tenterhook-plugin-fault"))
 	want, p := b.host.approval(u.path)
 	if p != nil {
 		t.Fatal(p)
@@ -132,8 +132,8 @@ func TestCallThatWaitedForAStartLooksAgain(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			defer u.release(in, false, false)
-			if in.approval.equal(old) {
+			defer u.Release(in, false)
+			if in.From.equal(old) {
 				t.Error("it got a process of bytes that are approved no more")
 			}
 		})
@@ -272,7 +272,7 @@ func TestInstanceStopsOnceAndTellsWhatItEndedWith(t *testing.T) {
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
 	u := b.host.units[filepath.Join(b.dir, "tenterhook-plugin-fault")]
-	in := u.current
+	in := u.Status().Process
 	if p := in.health(t.Context()); p != nil || in.dead() || in.gone(endedContext(t)) {
 		t.Errorf("of one that runs: %v", p)
 	}
@@ -284,19 +284,17 @@ func TestInstanceStopsOnceAndTellsWhatItEndedWith(t *testing.T) {
 	if p := in.health(t.Context()); p == nil || p.Code != CodeExited || !in.dead() || !in.gone(t.Context()) {
 		t.Errorf("%+v", p)
 	}
-	in.stop()
-	in.stop()
+	in.Stop()
+	in.Stop()
 	eventually(t, 20*time.Second, "the end of its supervision", func() bool {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		return len(u.all) == 0 && u.current == nil
+		return u.Status().Processes == 0
 	})
 	if p := b.host.processes()[u.path]; p.State != StateFailing || !strings.HasPrefix(p.Why, "it ended: killed by SIGKILL") || p.Digest == "" {
 		t.Errorf("%+v", p)
 	}
 	b.mustCall(do{Do: "version"})
-	if u.tries.failed != 0 {
-		t.Errorf("an answer does not forgive the crash: %+v", u.tries)
+	if err := u.Status().Failed; err != nil {
+		t.Errorf("an answer does not forgive the crash: %v", err)
 	}
 }
 

@@ -55,16 +55,13 @@ type instance struct {
 	cancel context.CancelFunc // ends the stream of what the plugin prints
 	stdio  chan struct{}      // that stream has ended
 
-	answered atomic.Int64            // when it last answered, as a time.Duration since epoch
 	felled   atomic.Pointer[Problem] // why this host ended it; nil = it did not
 	stopping sync.Once
 	stopped  chan struct{}
-
-	// Of the unit, under its mutex.
-	calls   int
-	retired bool          // no call comes any more
-	probe   chan struct{} // closed when it was asked for its health; nil = nobody asks
 }
+
+// Done is closed when the process has ended.
+func (in *instance) Done() <-chan struct{} { return in.service.Done() }
 
 // launch starts a process and waits until it is healthy. It is bounded by ctx.
 //
@@ -107,11 +104,11 @@ func launch(ctx context.Context, s start) (*instance, *Problem) {
 	if err := in.connect(config, s.maxReply); err != nil {
 		close(in.stdio)
 		in.cancel = func() {}
-		in.stop()
+		in.Stop()
 		return nil, &Problem{Code: CodeStart, Reason: err.Error(), Err: err}
 	}
 	if p := in.health(ctx); p != nil {
-		in.stop()
+		in.Stop()
 		return nil, p
 	}
 	return in, nil
@@ -202,7 +199,6 @@ func (in *instance) health(ctx context.Context) *Problem {
 	case answer.GetTrouble() != "":
 		return &Problem{Code: CodeUnhealthy, Reason: "it says that it cannot work: " + wire.FirstLine(answer.GetTrouble()), Hint: "fix what it reports"}
 	}
-	in.answered.Store(int64(time.Since(epoch)))
 	return nil
 }
 
@@ -252,9 +248,9 @@ func (in *instance) died(path string) *Problem {
 		Hint: "what it wrote to stderr may tell why"}
 }
 
-// stop ends the process and everything of it. It is bounded by the grace and
+// Stop ends the process and everything of it. It is bounded by the grace and
 // 250 ms, whatever the plugin does, and may be called any number of times.
-func (in *instance) stop() {
+func (in *instance) Stop() {
 	in.stopping.Do(func() {
 		defer close(in.stopped)
 		in.service.Stop() // first, so that nothing below waits for it

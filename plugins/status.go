@@ -3,6 +3,7 @@ package plugins
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -48,18 +49,20 @@ func (h *Host) processes() map[string]Process {
 
 // process is how the plugin stands; false = nobody needs it.
 func (u *unit) process() (Process, bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	p := Process{Host: os.Getpid()}
+	now := u.Status()
+	p := Process{Host: os.Getpid(), Digest: now.From.digest}
 	switch {
-	case u.current != nil && !u.current.dead():
-		p.State, p.Digest, p.PID = StateRunning, u.current.digest, u.current.service.PID()
-	case u.attempt != nil:
-		p.State, p.Digest = StateStarting, u.attempt.approval.digest
-	case u.tries.failed > 0:
-		p.State, p.Digest, p.Why = StateFailing, u.tries.of.digest, u.tries.last.Reason
-		if wait := u.tries.wait(u.tries.of, u.path); wait != nil {
+	case now.Running:
+		p.State, p.PID = StateRunning, now.Process.service.PID()
+	case now.Starting:
+		p.State = StateStarting
+	case now.Failed != nil:
+		p.State, p.Why = StateFailing, now.Failed.Error()
+		var last *Problem
+		if wait := u.problem(now.Failed); wait != nil {
 			p.Why = wait.Reason
+		} else if errors.As(now.Failed, &last) {
+			p.Why = last.Reason
 		}
 	default:
 		return Process{}, false

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/process"
+	"github.com/tenterhook/tenterhook/internal/supervise"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
@@ -155,58 +155,16 @@ func (h taking) Handle(_ context.Context, r slog.Record) error { h.take(r); retu
 func (h taking) WithAttrs([]slog.Attr) slog.Handler            { return h }
 func (h taking) WithGroup(string) slog.Handler                 { return h }
 
-// Starts after failures are spaced: the first crash costs no wait, each further
-// one about twice as much as the last, and other bytes begin anew.
-func TestStartsAfterFailuresAreSpaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		why := &Problem{Code: CodeExited, Reason: "it ended", Hint: "look"}
-		of, other := approval{digest: "a"}, approval{digest: "a", terms: terms{env: []string{"X"}}}
-		var crashes tries
-		if p := crashes.wait(of, "/p"); p != nil {
-			t.Errorf("before anything: %v", p)
-		}
-		crashes.crashed(of, why)
-		if p := crashes.wait(of, "/p"); p != nil {
-			t.Errorf("after one crash: %v", p)
-		}
-		for i, most := range []time.Duration{120, 240, 480, 960, 1920, 3840, 7680, 15360, 30720, 36000, 36000} {
-			crashes.crashed(of, why)
-			left := time.Until(crashes.after)
-			most *= time.Millisecond
-			if left > most || left < min(most/2, 24*time.Second) {
-				t.Errorf("crash %d: %s, want about %s", i+2, left, most)
-			}
-			p := crashes.wait(of, "/p")
-			if p == nil || p.Code != CodeBackoff || p.Path != "/p" || p.Hint != "look" || !errors.Is(p, why) ||
-				p.Reason != fmt.Sprintf("it failed %d times in a row and is not started for another %v; last: it ended", i+2, left.Round(time.Millisecond)) {
-				t.Errorf("%+v", p)
-			}
-			if crashes.wait(other, "/p") != nil {
-				t.Error("other bytes wait")
-			}
-			time.Sleep(left)
-			if p := crashes.wait(of, "/p"); p != nil {
-				t.Errorf("after the pause: %v", p)
-			}
-		}
-		crashes.crashed(other, why)
-		if crashes.failed != 1 || crashes.wait(other, "/p") != nil {
-			t.Errorf("other bytes begin anew: %+v", crashes)
-		}
-		var starts tries
-		starts.unstarted(of, why, time.Minute)
-		if left := time.Until(starts.after); left != time.Minute {
-			t.Errorf("a start that took a minute is followed by a pause of %s", left)
-		}
-		starts.reset()
-		if starts.wait(of, "/p") != nil {
-			t.Error("what is reset waits")
-		}
-		starts.unstarted(of, why, 0)
-		if left := time.Until(starts.after); left < 80*time.Millisecond || left > 120*time.Millisecond {
-			t.Errorf("the first start that fails is followed by %s", left)
-		}
-	})
+// A call that comes between two starts says how often the plugin failed, why, and
+// when it is started again.
+func TestCallBetweenTwoStartsSaysWhyThePluginDoesNotRun(t *testing.T) {
+	u := &unit{path: "/p"}
+	why := &Problem{Code: CodeExited, Reason: "it ended", Hint: "look"}
+	p := u.problem(&supervise.PauseError{Last: why, Failed: 3, Wait: 200*time.Millisecond + time.Microsecond})
+	if p == nil || p.Code != CodeBackoff || p.Path != "/p" || p.Hint != "look" || !errors.Is(p, why) ||
+		p.Reason != "it failed 3 times in a row and is not started for another 200ms; last: it ended" {
+		t.Errorf("%+v", p)
+	}
 }
 
 // Each way in which a call can end without an answer is told apart.

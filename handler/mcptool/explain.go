@@ -52,11 +52,8 @@ func (s *session) explain(ctx context.Context, c *hook.Call, tool string, input 
 // to the server, or had ended before the request was sent. Many HTTP servers
 // refuse a session that they do not know with 400 instead of 404.
 func (s *session) isLost(ex *exchange, err error) bool {
-	s.server.mu.Lock()
-	answered := s.answered
-	s.server.mu.Unlock()
 	stale := errors.Is(err, mcp.ErrSessionMissing) || ex.status == http.StatusNotFound || ex.status == http.StatusBadRequest
-	return !ex.sent || answered && stale
+	return !ex.sent || s.answered.Load() && stale
 }
 
 // about says which server a failure is about.

@@ -50,7 +50,9 @@ type exchange struct {
 	sent   bool
 	result json.RawMessage // as it came: the SDK would let the last of two equal keys win
 	status int             // of an HTTP response that refused the call
-	fault  atomic.Pointer[hook.Error]
+
+	ignored bool // the caller gave up
+	fault   atomic.Pointer[hook.Error]
 }
 
 type exchangeKey struct{}

@@ -26,15 +26,11 @@ var client = &mcp.Implementation{Name: "tenterhook", Version: "1"}
 func (v *server) open() (*session, *hook.Error) {
 	ctx, cancel := context.WithTimeout(v.handler.ctx, v.handler.startTimeout)
 	defer cancel()
-	v.mu.Lock()
-	newest := v.newest
-	v.mu.Unlock()
+	newest := v.newest.Load()
 	s, err := v.handshake(ctx, newest)
 	if err != nil && !newest && refusalOf(err) != nil {
 		if s, again := v.handshake(ctx, true); again == nil {
-			v.mu.Lock()
-			v.newest = true
-			v.mu.Unlock()
+			v.newest.Store(true)
 			return s, nil
 		}
 	}

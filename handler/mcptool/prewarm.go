@@ -22,6 +22,6 @@ func (h *Handler) Prewarm(ctx context.Context, c *hook.Call) error {
 	if err != nil {
 		return err
 	}
-	v.release(s)
+	v.unit.Release(s, false)
 	return nil
 }

@@ -7,18 +7,15 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/supervise"
 )
 
-const (
-	firstPause = 500 * time.Millisecond // after a server that answered nothing
-	longPause  = time.Minute
-)
+// spacing is the pace of starts of a server that answered nothing.
+var spacing = supervise.Spacing{First: 500 * time.Millisecond, Max: time.Minute, Jitter: 0.2}
 
 // server is one server by its name and definition, and the session with it, if
 // there is one.
@@ -28,29 +25,23 @@ type server struct {
 	headers http.Header
 	secrets []string    // what no error may hold, the longest first
 	invalid *hook.Error // why it can never be started
+	unit    *supervise.Unit[*session, same]
 
-	mu       sync.Mutex
-	current  *session // nil: none
-	starting *start   // nil: none under way
-	pauses   *backoff.ExponentialBackOff
-	retryAt  time.Time // no start before
-	lastEnd  string    // why it is not running
-	newest   bool      // it refused the revision that is offered first
-	retired  bool      // it was replaced: its session ends with the last call
+	newest  atomic.Bool // it refused the revision that is offered first
+	retired atomic.Bool // it was replaced: its session ends with the last call
 }
 
-// start is a start under way, and who waits for it.
-type start struct {
-	ready   chan struct{} // closed when session and err are set
-	waiting int
-	session *session
-	err     error
-}
+// same is what every session of a server is started from: its definition.
+type same struct{}
+
+// held is a session that takes a call.
+type held = supervise.Held[*session, same]
 
 func (h *Handler) newServer(def definition) *server {
-	v := &server{handler: h, def: def, pauses: backoff.NewExponentialBackOff()}
-	v.pauses.InitialInterval, v.pauses.MaxInterval = firstPause, longPause
-	v.pauses.Multiplier, v.pauses.RandomizationFactor = 2, 0.2
+	v := &server{handler: h, def: def}
+	v.unit = supervise.New(supervise.Kind[*session, same]{
+		Start: v.start, Check: (*session).ping, Died: (*session).died, Fell: (*session).blame, Spawn: h.spawn, Spacing: spacing,
+	})
 	if def.connect == nil {
 		v.headers, v.secrets, v.invalid = def.prepare(h.env)
 	}
@@ -61,15 +52,22 @@ func (h *Handler) newServer(def definition) *server {
 // because it has lost the session, is sent once more in a new session.
 func (v *server) call(ctx context.Context, c *hook.Call, tool string, input json.RawMessage) (answer, error) {
 	for again := false; ; again = true {
-		s, err := v.acquire(ctx)
+		h, err := v.acquire(ctx)
 		if err != nil {
 			return answer{}, err
 		}
-		ex := &exchange{}
+		s, ex := h.Process, &exchange{}
 		result, err := s.call(ctx, c, tool, input, ex)
+		if err == nil {
+			s.ignored.Store(0)
+			s.answered.Store(true)
+			v.unit.Answered(h)
+		} else if ex.ignored && s.ignored.Add(1) >= maxIgnored {
+			v.unit.Replace(h)
+		}
 		if err != nil && !again && ctx.Err() == nil && s.isLost(ex, err) {
-			v.replace(s)
-			v.release(s)
+			v.unit.Replace(h)
+			v.unit.Release(h, false)
 			continue
 		}
 		var a answer
@@ -78,158 +76,60 @@ func (v *server) call(ctx context.Context, c *hook.Call, tool string, input json
 		} else if a, err = parseAnswer(result); err == nil && a.failed {
 			err = s.refusal(ctx, tool, input, a.complaint(v.secrets))
 		}
-		v.release(s)
+		v.unit.Release(h, ex.ignored) // is the server still there?
 		return a, err
 	}
 }
 
-// acquire returns the session, which the caller releases. It starts the server
+// acquire returns a session, which the caller releases. It starts the server
 // if that does not run. A start outlives a caller that gives up, so that a slow
 // server is up some day.
-func (v *server) acquire(ctx context.Context) (*session, error) {
+func (v *server) acquire(ctx context.Context) (*held, error) {
 	if v.invalid != nil {
 		return nil, v.invalid
 	}
-	v.mu.Lock()
-	if s := v.current; s != nil {
-		s.calls++
-		v.mu.Unlock()
-		return s, nil
-	}
-	if v.starting == nil {
-		if wait := time.Until(v.retryAt); wait > 0 {
-			defer v.mu.Unlock()
-			return nil, &hook.Error{Failure: hook.FailureStart, Reason: v.subject() + " is not running: " + v.lastEnd,
-				Hint: fmt.Sprintf("it is started again by a call in %s", wait.Round(time.Millisecond))}
+	h, err := v.unit.Acquire(ctx, same{}, func(s same) (same, error) { return s, nil })
+	var pause *supervise.PauseError
+	var start *supervise.StartError
+	switch {
+	case err == nil:
+		if v.retired.Load() {
+			v.unit.Replace(h)
 		}
-		st := &start{ready: make(chan struct{})}
-		if !v.handler.spawn(func() { v.start(st) }) {
-			v.mu.Unlock()
-			return nil, errClosed
+		return h, nil
+	case errors.Is(err, supervise.ErrClosed):
+		return nil, errClosed
+	case errors.As(err, &pause):
+		return nil, &hook.Error{Failure: hook.FailureStart, Reason: v.subject() + " is not running: " + asStart(pause.Last).Reason,
+			Hint: fmt.Sprintf("it is started again by a call in %s", pause.Wait.Round(time.Millisecond))}
+	case errors.As(err, &start):
+		failed := asStart(start.Err)
+		failure := hook.FailureStart
+		if failed.Failure == hook.FailureSandbox {
+			failure = failed.Failure
 		}
-		v.starting = st
+		return nil, &hook.Error{Failure: failure, Reason: v.subject() + ": " + failed.Reason, Hint: failed.Hint, Err: failed.Err}
 	}
-	st := v.starting
-	st.waiting++
-	v.mu.Unlock()
-	select {
-	case <-st.ready:
-		return st.session, st.err
-	case <-ctx.Done():
-		v.leave(st)
-		return nil, gaveUp(ctx, v.subject()+" has not answered the handshake yet")
+	return nil, gaveUp(ctx, v.subject()+" has not answered the handshake yet")
+}
+
+// start starts the server and its session.
+func (v *server) start(same) (*session, error) {
+	s, err := v.open()
+	if err != nil {
+		return nil, err
 	}
+	return s, nil
 }
 
 var errClosed = &hook.Error{Failure: hook.FailureStart, Reason: "the handler of MCP tools is closed"}
 
-// leave is for who waits no longer.
-func (v *server) leave(st *start) {
-	v.mu.Lock()
-	st.waiting--
-	s := st.session // set: it was ready after all, and counts on us
-	v.mu.Unlock()
-	if s != nil {
-		v.release(s)
-	}
-}
-
-// start starts the server and hands the session to all who wait.
-func (v *server) start(st *start) {
-	s, err := v.open()
-	v.mu.Lock()
-	v.starting = nil
-	st.session = s
-	if err != nil {
-		v.lastEnd = err.Reason
-		v.pause()
-		failure := hook.FailureStart
-		if err.Failure == hook.FailureSandbox {
-			failure = err.Failure
-		}
-		st.err = &hook.Error{Failure: failure, Reason: v.subject() + ": " + err.Reason, Hint: err.Hint, Err: err.Err}
-	} else {
-		s.calls = st.waiting
-		s.retiring = v.retired
-		if !s.over {
-			v.current = s
-		}
-	}
-	v.mu.Unlock()
-	close(st.ready)
-	if s != nil {
-		v.settle(s)
-	}
-}
-
-// pause puts the next start off.
-func (v *server) pause() { v.retryAt = time.Now().Add(v.pauses.NextBackOff()) }
-
-// release is the end of a call.
-func (v *server) release(s *session) {
-	v.mu.Lock()
-	s.calls--
-	v.mu.Unlock()
-	v.settle(s)
-}
-
-// settle ends a session that nobody will use again.
-func (v *server) settle(s *session) {
-	v.mu.Lock()
-	idle := s.calls == 0 && s.retiring
-	if idle && v.current == s {
-		v.current = nil
-	}
-	v.mu.Unlock()
-	if idle {
-		s.end(errReplaced)
-	}
-}
-
 var errReplaced = &hook.Error{Failure: hook.FailureTransport, Reason: "it was replaced"}
-
-// replace makes the next call start a session of its own. Calls under way stay
-// on the old one.
-func (v *server) replace(s *session) {
-	v.mu.Lock()
-	s.retiring = true
-	if v.current == s {
-		v.current = nil
-	}
-	v.mu.Unlock()
-	v.settle(s)
-}
 
 // retire is the end of a definition.
 func (v *server) retire() {
-	v.mu.Lock()
-	v.retired = true
-	s := v.current
-	v.mu.Unlock()
-	if s != nil {
-		v.replace(s)
-	}
-}
-
-// ended is told of every session's end. One that answered is started again by
-// the next call, one that never did after a pause.
-func (v *server) ended(s *session, why string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	s.over = true
-	if v.current == s {
-		v.current = nil
-	}
-	if s.retiring {
-		return
-	}
-	v.lastEnd = why
-	if s.answered {
-		v.pauses.Reset()
-		v.retryAt = time.Time{}
-		return
-	}
-	v.pause()
+	v.retired.Store(true)
+	v.unit.Withdraw()
 }
 
 func (v *server) subject() string { return "MCP server " + strconv.Quote(v.def.name) }

@@ -36,13 +36,8 @@ type session struct {
 	lastToken atomic.Int64
 	watching  sync.Map // progress token → chan string
 
-	// Guarded by server.mu.
-	calls    int  // under way
-	answered bool // a call was answered
-	ignored  int  // calls given up since one was answered
-	probing  bool
-	retiring bool // no call is added; it ends with the last
-	over     bool
+	answered atomic.Bool  // a call was answered
+	ignored  atomic.Int32 // calls given up since one was answered
 }
 
 // watch waits for the session's end, and ends what is left of it.
@@ -53,8 +48,28 @@ func (s *session) watch() {
 	_ = s.mcp.Wait() // why it ended is for the link to say
 	_ = s.mcp.Close()
 	s.link.stop()
-	s.server.ended(s, s.describeEnd())
 	close(s.gone)
+}
+
+// Done is closed when the server is gone.
+func (s *session) Done() <-chan struct{} { return s.gone }
+
+// Stop ends the session, and returns when nothing of it is left.
+func (s *session) Stop() {
+	select {
+	case <-s.gone: // by itself, which its failed calls are about to say
+	default:
+		s.end(errReplaced)
+		<-s.gone
+	}
+}
+
+// blame notes why the session is ended.
+func (s *session) blame(err error) { s.link.blame(asStart(err)) }
+
+// died is why the session ended.
+func (s *session) died() error {
+	return &hook.Error{Failure: hook.FailureTransport, Reason: s.describeEnd()}
 }
 
 // end ends the session. It returns soon; gone tells when nothing is left.
@@ -93,13 +108,10 @@ func (s *session) call(ctx context.Context, c *hook.Call, tool string, input jso
 			for len(lines) > 0 {
 				c.Progress(<-lines)
 			}
-			if err == nil {
-				s.noteAnswer()
-			}
 			return ex.result, err
 		case <-ctx.Done():
 			cancel() // tells the server
-			s.noteIgnored()
+			ex.ignored = true
 			return nil, ctx.Err()
 		}
 	}
@@ -113,42 +125,16 @@ func (s *session) retireContext(cancel context.CancelFunc) {
 	cancel()
 }
 
-func (s *session) noteAnswer() {
-	s.server.mu.Lock()
-	s.answered, s.ignored = true, 0
-	s.server.mu.Unlock()
-}
-
-// noteIgnored is told of a call that was given up: is the server still there?
-func (s *session) noteIgnored() {
-	v := s.server
-	v.mu.Lock()
-	s.ignored++
-	stuck := s.ignored >= maxIgnored
-	probe := !s.probing
-	s.probing = true
-	v.mu.Unlock()
-	if stuck {
-		v.replace(s)
-	}
-	if probe {
-		v.handler.spawn(s.probe)
-	}
-}
-
-// probe ends a session whose server does not answer a ping.
-func (s *session) probe() {
+// ping asks whether the server is still there. An answer that says no is one too.
+func (s *session) ping() error {
 	ctx, cancel := context.WithTimeout(s.ctx, pingTimeout)
 	defer cancel()
 	err := await(ctx, func(ctx context.Context) error { return s.mcp.Ping(ctx, nil) })
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.end(&hook.Error{Failure: hook.FailureTransport, Reason: fmt.Sprintf("it did not answer a ping within %s and was stopped", pingTimeout),
-			Hint: "find out why the server hangs"})
-		return
+		return &hook.Error{Failure: hook.FailureTransport, Reason: fmt.Sprintf("it did not answer a ping within %s and was stopped", pingTimeout),
+			Hint: "find out why the server hangs"}
 	}
-	s.server.mu.Lock() // an answer that says no is one too
-	s.probing = false
-	s.server.mu.Unlock()
+	return nil
 }
 
 // await runs f, but not longer than ctx: a write to a server that does not read

@@ -48,7 +48,7 @@ func (c *call) judge(line []byte, err error) error {
 	}
 	if err == nil {
 		c.reply.Line = line
-		s.succeeded()
+		s.pace.Reset()
 		return nil
 	}
 	s.worker.spent = true
@@ -59,10 +59,10 @@ func (c *call) judge(line []byte, err error) error {
 		}
 		return context.Cause(c.ctx)
 	}
-	s.failed(time.Now())
+	s.pace.Ended(spacing, false)
 	if errors.Is(err, errGone) || errors.Is(err, errDied) {
 		ended := s.worker.ended(c.ctx)
-		ended.Row = s.failures
+		ended.Row = s.pace.Failed()
 		c.reply.Stderr += s.worker.stderr.take() // its last words
 		return ended
 	}
@@ -104,12 +104,12 @@ func (c *call) ready() error {
 
 // pause waits until a process may be started. A call whose time is up before that fails at once.
 func (c *call) pause() error {
-	wait := time.Until(c.slot.notYet)
+	wait := c.slot.pace.Wait()
 	if wait <= 0 {
 		return nil
 	}
 	if deadline, ok := c.ctx.Deadline(); ok && time.Until(deadline) < wait {
-		return &ExitError{Row: c.slot.failures, Pause: wait}
+		return &ExitError{Row: c.slot.pace.Failed(), Pause: wait}
 	}
 	t := time.NewTimer(wait)
 	defer t.Stop()

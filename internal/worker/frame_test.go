@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -203,22 +204,18 @@ func TestStderrKeepsTheEnd(t *testing.T) {
 }
 
 func TestPausesDoubleUpToALimit(t *testing.T) {
-	var s slot
-	now := time.Unix(1_700_000_000, 0)
-	for i, want := range []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond,
-		800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond, maxPause, maxPause} {
-		s.failed(now)
-		if got := max(0, s.notYet.Sub(now)); got != want {
-			t.Errorf("after %d failures: a pause of %v, want %v", i+1, got, want)
+	synctest.Test(t, func(t *testing.T) {
+		var s slot
+		for i, want := range []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond,
+			800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond, 5 * time.Second, 5 * time.Second} {
+			s.pace.Ended(spacing, false)
+			if got := max(0, s.pace.Wait()); got != want {
+				t.Errorf("after %d failures: a pause of %v, want %v", i+1, got, want)
+			}
 		}
-	}
-	s.failures = 1 << 40
-	s.failed(now)
-	if got := s.notYet.Sub(now); got != maxPause {
-		t.Errorf("after very many: %v", got)
-	}
-	s.succeeded()
-	if s.failed(now); s.failures != 1 || s.notYet.After(now) {
-		t.Errorf("after a success: %+v", s)
-	}
+		s.pace.Reset()
+		if s.pace.Ended(spacing, false); s.pace.Failed() != 1 || s.pace.Wait() > 0 {
+			t.Errorf("after a success: %+v", s)
+		}
+	})
 }

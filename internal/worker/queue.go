@@ -3,29 +3,18 @@ package worker
 import (
 	"context"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/supervise"
 )
 
 // slot is the place of one process. It belongs to whoever took it out of its queue.
 type slot struct {
-	worker   *worker // nil: none runs
-	failures int     // in a row: it ended, or was ended for what it said
-	notYet   time.Time
+	worker *worker        // nil: none runs
+	pace   supervise.Pace // of those that ended, or were ended for what they said
 }
 
-const (
-	firstPause = 100 * time.Millisecond
-	maxPause   = 5 * time.Second
-)
-
-// failed counts a failure, and says when the next process may be started: after the first one at once.
-func (s *slot) failed(now time.Time) {
-	s.failures++
-	if s.failures > 1 {
-		s.notYet = now.Add(min(firstPause<<min(s.failures-2, 16), maxPause))
-	}
-}
-
-func (s *slot) succeeded() { s.failures, s.notYet = 0, time.Time{} }
+// spacing is the pace of restarts: after the first failure at once.
+var spacing = supervise.Spacing{First: 100 * time.Millisecond, Max: 5 * time.Second, Free: 1}
 
 // queue is where the calls of one command wait for a slot. Channels hand slots out in the order in which
 // they were asked for; a slot with a process is preferred to one that needs a start.
