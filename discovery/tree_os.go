@@ -76,9 +76,12 @@ func openFolderIn(root *os.Root, bound, path string) (*os.Root, error) {
 // folderError tells what is no folder from what is not there. Windows has one
 // error for both.
 func folderError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	info, gone := os.Lstat(path)
 	switch {
-	case err == nil, gone != nil && errors.Is(err, fs.ErrNotExist):
+	case gone != nil && errors.Is(err, fs.ErrNotExist):
 		return err
 	case errors.Is(err, syscall.ENOTDIR), gone == nil && info.Mode().IsRegular():
 		return errNotAFolder
@@ -100,10 +103,11 @@ func (t *osTree) entries(path string) ([]entry, error) {
 		folder, err = t.open(path)
 	}
 	if err != nil {
-		return nil, err
+		return nil, folderError(filepath.Join(t.dir, filepath.FromSlash(path)), err)
 	}
 	defer folder.Close()
 	found, err := folder.ReadDir(-1)
+	err = folderError(filepath.Join(t.dir, filepath.FromSlash(path)), err)
 	entries := make([]entry, 0, len(found))
 	for _, e := range found {
 		entries = append(entries, newEntry(e.Name(), e.Type()))

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -279,6 +280,7 @@ func TestF11ReloadWhileDispatchesRun(t *testing.T) {
 
 // What others can write by now must not run because its manifest is broken too.
 func TestF5BrokenAndWritableByOthersIsNotKept(t *testing.T) {
+	built.NotOnWindows(t, "no mode says who may write")
 	opts := machine(t, "")
 	file, settings := filepath.Join(opts.UserDir, "hooks", "a", "HOOK.md"), filepath.Join(opts.UserDir, "settings.toml")
 	write(t, file, fmt.Sprintf(says, "good"))

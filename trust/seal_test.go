@@ -277,7 +277,7 @@ func TestF3SealOfWhatChangesMeanwhile(t *testing.T) {
 			continue
 		}
 		for _, f := range sealed.Approval().Folder {
-			if f.Name == "run.sh" && f.Size == 4 && f.Exec != strings.HasPrefix(f.SHA256, sha("bbbb")) {
+			if f.Name == "run.sh" && f.Size == 4 && !windows && f.Exec != strings.HasPrefix(f.SHA256, sha("bbbb")) {
 				t.Errorf("the mode of one file and the bytes of another: %+v", f)
 			}
 		}

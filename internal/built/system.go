@@ -18,6 +18,14 @@ func NotOnWindows(t testing.TB, why string) {
 	}
 }
 
+// NotUnderWine skips a test of what Windows does and Wine does not. It knows Wine by the programs that are built before.
+func NotUnderWine(t testing.TB, why string) {
+	t.Helper()
+	if runtime.GOOS == "windows" && os.Getenv(Variable) != "" {
+		t.Skip("Wine: " + why)
+	}
+}
+
 // NeedsLinks skips where a symbolic link cannot be made.
 func NeedsLinks(t testing.TB) {
 	t.Helper()

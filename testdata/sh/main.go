@@ -21,7 +21,7 @@ import (
 func main() {
 	var exit interp.ExitStatus
 	args := os.Args[1:]
-	if name := program(); name != "sh" {
+	if name := program(); name != "sh" && name != "bash" {
 		args = append([]string{"-c", name + ` "$@"`, name}, args...)
 	}
 	switch err := run(args); {

@@ -27,7 +27,7 @@ func tools(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 	return func(ctx context.Context, args []string) error {
 		h := interp.HandlerCtx(ctx)
 		name := strings.TrimPrefix(args[0], "/bin/")
-		if run, ok := all[name]; ok && !(name == "sleep" && program() == "sh" && onPath(h, name)) { // it must outlive its shell
+		if run, ok := all[name]; ok && !(name == "sleep" && program() != "sleep" && onPath(h, name)) { // it must outlive its shell
 			if code := run(ctx, h, args[1:]); code != 0 {
 				return interp.ExitStatus(code)
 			}
