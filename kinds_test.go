@@ -31,7 +31,6 @@ const (
 // hostOf is a machine of the test's own.
 func hostOf(t *testing.T) tenterhook.Options {
 	base := t.TempDir()
-	built.WithoutSandbox(t, filepath.Join(base, "user"))
 	return tenterhook.Options{Workspace: t.TempDir(), UserDir: filepath.Join(base, "user"), PluginsDir: filepath.Join(base, "plugins"),
 		StateDir: filepath.Join(base, "state"), Without: []hook.Scope{hook.ScopeManaged}}
 }

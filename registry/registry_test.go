@@ -14,7 +14,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -65,7 +64,6 @@ func open(t testing.TB, opts registry.Options) *registry.Registry {
 	if opts.Workspace == "" {
 		opts.Workspace = t.TempDir()
 	}
-	built.WithoutSandbox(t, opts.UserDir)
 	reg, err := registry.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
