@@ -174,16 +174,16 @@ func machineRegistry(t *testing.T, m *computer, told func(registry.AsyncResult))
 	return reg
 }
 
-// TestEachJobHasOneResultWhateverIsKilled runs with TENTERHOOK_TEST_JOBS=300 as large
-// as a fleet may be, and is small otherwise.
+// TestEachJobHasOneResultWhateverIsKilled kills each worker. It runs with
+// TENTERHOOK_TEST_JOBS=300 with twenty of them, and is small otherwise.
 func TestEachJobHasOneResultWhateverIsKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("long: kills workers and waits for their jobs")
 	}
-	good, poisonous, kills := 30, 1, 3
+	good, poisonous, atWork := 30, 1, 3
 	if n, err := strconv.Atoi(os.Getenv("TENTERHOOK_TEST_JOBS")); err == nil {
-		good, poisonous, kills = n, 3, 20
+		good, poisonous, atWork = n, 3, 20
 	}
 	hub, machine, worker := fleetOf(t, map[string]string{"review/HOOK.md": queued, "review/run.sh": reviews}, "--job-wait", "1s")
 
@@ -236,7 +236,7 @@ func TestEachJobHasOneResultWhateverIsKilled(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	workers := make([]*exec.Cmd, 4)
+	workers := make([]*exec.Cmd, atWork)
 	var alive sync.Mutex // guards workers
 	died := 0
 	for i := range workers {
@@ -247,7 +247,9 @@ func TestEachJobHasOneResultWhateverIsKilled(t *testing.T) {
 				cmd := worker.command("worker", "--queue", "reviews", "--connection", filepath.Join(worker.home, "worker.json"))
 				cmd.Stderr = &log
 				err := cmd.Start()
-				workers[i] = cmd
+				if err == nil {
+					workers[i] = cmd
+				}
 				alive.Unlock()
 				if err != nil {
 					t.Error(err)
@@ -264,16 +266,20 @@ func TestEachJobHasOneResultWhateverIsKilled(t *testing.T) {
 		stop()
 		alive.Lock()
 		for _, w := range workers {
-			_ = w.Process.Kill()
+			if w != nil {
+				_ = w.Process.Kill()
+			}
 		}
 		alive.Unlock()
 		all.Wait()
 	})
-	for range kills {
+	for _, i := range rand.Perm(atWork) {
 		time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
-		alive.Lock()
-		_ = workers[rand.IntN(len(workers))].Process.Kill()
-		alive.Unlock()
+		for killed := false; !killed && !t.Failed(); time.Sleep(10 * time.Millisecond) { // it may be between two lives
+			alive.Lock()
+			killed = workers[i] != nil && workers[i].Process.Kill() == nil
+			alive.Unlock()
+		}
 	}
 	counted := func() (ok, failed, twice int) {
 		mu.Lock()
@@ -305,7 +311,7 @@ func TestEachJobHasOneResultWhateverIsKilled(t *testing.T) {
 	}
 	alive.Lock()
 	defer alive.Unlock()
-	if died < kills+poisonous {
+	if died < atWork+poisonous {
 		t.Errorf("%d workers died, which is less than was tried", died)
 	}
 	t.Logf("%d results, %d dead letters, %d workers died", ok, len(dead), died)
