@@ -310,7 +310,10 @@ func (a *app) rollbackCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if to == 0 && len(versions) > 1 {
+				if to == 0 && len(versions) < 2 {
+					return problem.New("no_version", fmt.Sprintf("this machine has no version of %s before the last: it kept %v", channel, versions), "sign its settings anew: tenterhook fleet policy sign", nil)
+				}
+				if to == 0 {
 					to = versions[1]
 				}
 				before, err := d.store.Version(channel, to)
