@@ -283,6 +283,7 @@ func (s Spool) known(id string) *Waiting {
 
 // Done are the IDs of jobs whose results were there before a time, and nobody took.
 func (s Spool) Done(before time.Time) (ids []string) {
+	s.putBack(before)
 	for _, id := range s.ids(doneFolder) {
 		if info, err := os.Lstat(s.file(doneFolder, id)); err == nil && info.ModTime().Before(before) {
 			ids = append(ids, id)
@@ -291,12 +292,28 @@ func (s Spool) Done(before time.Time) (ids []string) {
 	return ids
 }
 
+// takenName begins the name of a result that is being taken.
+const takenName = ".taken-"
+
+// putBack gives back the results that a process was taking when it died, before a
+// time.
+func (s Spool) putBack(before time.Time) {
+	entries, _ := os.ReadDir(s.dir) // nothing, or not yet
+	for _, e := range entries {
+		id, ours := strings.CutPrefix(e.Name(), takenName)
+		if info, err := e.Info(); err == nil && ours && validID(id) && info.ModTime().Before(before) {
+			_ = os.Rename(filepath.Join(s.dir, e.Name()), s.file(doneFolder, id)) // it is tried again
+		}
+	}
+}
+
 // Take returns the result of a job, and the job, to one caller alone, and removes
 // both. ok is false where there is none.
 func (s Spool) Take(id string) (r *Result, w *Waiting, ok bool) {
 	from := s.file(doneFolder, id)
-	taken := filepath.Join(s.dir, ".taken-"+id)
-	if _, err := os.Lstat(from); err != nil || os.Rename(from, taken) != nil {
+	taken := filepath.Join(s.dir, takenName+id)
+	now := time.Now()
+	if err := os.Chtimes(from, now, now); err != nil || os.Rename(from, taken) != nil { // the time is when it was taken
 		return nil, nil, false
 	}
 	defer os.Remove(taken)

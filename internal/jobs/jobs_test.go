@@ -65,6 +65,34 @@ func TestAJobGoesFromStepToStepOnce(t *testing.T) {
 	}
 }
 
+// A process that dies while it takes a result does not keep the job waiting for ever.
+func TestAResultWhoseTakerDiedIsTakenAgain(t *testing.T) {
+	dir := t.TempDir()
+	s := jobs.In(dir)
+	w := job(1)
+	id := w.Job.ID
+	if err := errors.Join(s.Put(w), s.Carried(id), s.Finish(&jobs.Result{Job: id, Status: hook.StatusSuccess, Context: "c"})); err != nil {
+		t.Fatal(err)
+	}
+	spool := filepath.Join(dir, "fleet", "jobs")
+	taken, then := filepath.Join(spool, ".taken-"+id), time.Now().Add(-time.Hour)
+	if err := errors.Join(os.Rename(filepath.Join(spool, "done", id+".json"), taken), os.Chtimes(taken, then, then)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Done(then.Add(-time.Minute)); len(got) != 0 {
+		t.Errorf("%v is put back while it is taken", got)
+	}
+	if got := s.Done(time.Now()); len(got) != 1 || got[0] != id {
+		t.Fatalf("done %v", got)
+	}
+	if r, w, ok := s.Take(id); !ok || r.Context != "c" || w == nil {
+		t.Errorf("%+v, %+v, %v", r, w, ok)
+	}
+	if entries, err := os.ReadDir(spool); err != nil || len(entries) != 3 {
+		t.Errorf("%v is left, %v", entries, err)
+	}
+}
+
 func TestResultsOfStrangersAreDropped(t *testing.T) {
 	dir := t.TempDir()
 	s := jobs.In(dir)
