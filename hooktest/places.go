@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // places are the folders of a case and the names that stand for them: $DIR, $WORK, $HOME.
@@ -36,14 +37,14 @@ func newPlaces(root string, pairs []string) places {
 	}
 }
 
-var backslashes = regexp.MustCompile(`\\+`)
+var backslashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\+`) })
 
 // slashed writes the paths below the case's folder with slashes, as the case itself does.
 func (p places) slashed(text string) string {
 	if os.PathSeparator == '/' {
 		return text
 	}
-	return p.below.ReplaceAllStringFunc(text, func(path string) string { return backslashes.ReplaceAllString(path, "/") })
+	return p.below.ReplaceAllStringFunc(text, func(path string) string { return backslashes().ReplaceAllString(path, "/") })
 }
 
 // named puts $DIR and the like in the place of folders.
