@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -132,5 +133,51 @@ func TestKeysThatTellAKindOfAHookWithoutAType(t *testing.T) {
 		if ok != (want != "") || ok && k.Kind != want {
 			t.Errorf("%q: %+v, %v, want %q", key, k, ok, want)
 		}
+	}
+}
+
+func TestEachEventHasAnInputOfItsName(t *testing.T) {
+	for _, info := range hook.Events() {
+		if info.Input == nil || info.Input.Event() != info.Event {
+			t.Errorf("%s has the input %T", info.Event, info.Input)
+		}
+	}
+}
+
+func TestKindsAreWhatTheyAre(t *testing.T) {
+	for kind, want := range map[hook.Kind]string{
+		hook.KindCommand: "contained", hook.KindHTTP: "", hook.KindMCP: "", hook.KindPrompt: "person asks", hook.KindAgent: "person asks turns",
+		hook.KindPlugin: "own contained packaged", hook.KindRule: "own instant", hook.KindCallback: "inprocess", hook.KindFunction: "person inprocess",
+	} {
+		var got []string
+		k := kind.Info()
+		for _, one := range []struct {
+			word string
+			is   bool
+		}{{"own", k.Own}, {"person", k.Person}, {"asks", k.Asks}, {"turns", k.Turns}, {"instant", k.Instant}, {"contained", k.Contained}, {"packaged", k.Packaged}, {"inprocess", k.InProcess}} {
+			if one.is {
+				got = append(got, one.word)
+			}
+		}
+		if words := strings.Join(got, " "); words != want {
+			t.Errorf("%s: %q, want %q", kind, words, want)
+		}
+	}
+}
+
+func TestQueueIsAToken(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "0": true, "a-b_c9": true, strings.Repeat("a", 63): true,
+		"": false, strings.Repeat("a", 64): false, "-a": false, "_a": false, "A": false, "aB": false, "a.b": false, "a b": false, "a/b": false, "a*": false, "é": false,
+	} {
+		if hook.ValidQueue(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
+func TestSandboxOfAnUnreadableTextIsAMistake(t *testing.T) {
+	if box, problems := hook.SandboxOf(json.RawMessage(`"\x"`)); box != nil || len(problems) != 1 || problems[0].Code != "wrong_type" {
+		t.Errorf("%+v, %+v", box, problems)
 	}
 }
