@@ -145,6 +145,10 @@ func TestANewHookAndAPluginDecideForAnAgentFromCmd(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.says("tenterhook trust --yes plugin/guard/guard", 0, "plugin/guard")
+	for _, line := range []string{"tenterhook-bridge claude PreToolUse & if errorlevel 1 exit 2", `sh -c "tenterhook-bridge claude PreToolUse || exit 2"`} {
+		m.cmd(line, `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, 0)
+		m.cmd(strings.Replace(line, "tenterhook-bridge", "no-bridge", 1), "", 2)
+	}
 	for command, want := range map[string]string{"echo FORBIDDEN": "FORBIDDEN is not allowed", "git push --force": "force"} {
 		event, _ := json.Marshal(map[string]any{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
 		if said := m.cmd("tenterhook-bridge claude PreToolUse", string(event), 2); !strings.Contains(said, want) {

@@ -48,7 +48,7 @@ func (e Env) Present() []*bridge.Agent {
 // fails where a file cannot be edited, with the line and what to do.
 func (e Env) PlanInstall(a *bridge.Agent, s Scope) (*Plan, error) {
 	if runtime.GOOS == "windows" {
-		return nil, errors.New("entries are lines of a POSIX shell; on Windows install inside WSL")
+		return nil, errors.New("entries are lines of a POSIX shell; on Windows install inside WSL, or write the entry yourself: docs/windows.md")
 	}
 	if err := checkProgram(e.Program); err != nil {
 		return nil, err

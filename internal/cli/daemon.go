@@ -103,7 +103,7 @@ func (a *app) daemonStatusCommand() *cobra.Command {
 				if a.json {
 					return a.printJSON(map[string]any{"running": false})
 				}
-				fmt.Fprintln(a.Out, "no daemon runs; the next call of an agent starts one")
+				fmt.Fprintln(a.Out, onWindows(daemon.ErrNoDaemon.Error(), "no daemon runs; the next call of an agent starts one"))
 				return nil
 			}
 			if err != nil {
