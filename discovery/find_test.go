@@ -175,7 +175,7 @@ func TestF9StrangeNamesAreFound(t *testing.T) {
 	dir := tempDir(t)
 	for _, name := range want {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Skipf("%q is no name here: %v", name, err)
+			t.Skipf("%q is no name here, as on Windows: %v", name, err)
 		}
 		write(t, filepath.Join(dir, name, "HOOK.md"), text)
 	}
