@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/built":     {},
 	"internal/top":       {"hook", "journal"},
 	"internal/contain":   {},
-	"internal/match":     {},
+	"internal/match":     {"hook"},
 	"internal/pack":      {},
 	"internal/pack/":     {"internal/pack"},
 	"fleet/internal/oci": {"fleet/internal/problem", "internal/pack", "hook", "manifest"},

@@ -107,7 +107,7 @@ func (r *Rule) program(key, text string, isBool bool) Program {
 // approve too much; what refuses, refuses more.
 func (r *Rule) exceptions() *match.Rules {
 	parsed, problems := match.ParseRules(r.params.Unless, r.match)
-	i := slices.IndexFunc(problems, func(p match.Problem) bool { return p.Code == match.ProblemRuleInvalid })
+	i := slices.IndexFunc(problems, func(p hook.Diagnostic) bool { return p.Code == match.ProblemRuleInvalid })
 	if i >= 0 && r.params.Decision == hook.DecisionAllow {
 		r.refuse("unless", problems[i])
 	} else {
@@ -117,7 +117,7 @@ func (r *Rule) exceptions() *match.Rules {
 }
 
 // refuse breaks the rule: a condition of it can never hold.
-func (r *Rule) refuse(key string, p match.Problem) {
+func (r *Rule) refuse(key string, p hook.Diagnostic) {
 	r.notes = append(r.notes, hook.Diagnostic{Severity: hook.SeverityError, Code: "bad_condition", Hook: r.hook.ID,
 		Path: r.hook.Source.Path, Line: r.hook.Source.Line, Message: key + ": " + p.Message, Hint: p.Hint})
 	if r.broken == nil {
@@ -125,10 +125,11 @@ func (r *Rule) refuse(key string, p match.Problem) {
 	}
 }
 
-func (r *Rule) warn(problems []match.Problem) {
+func (r *Rule) warn(problems []hook.Diagnostic) {
 	for _, p := range problems {
-		r.notes = append(r.notes, hook.Diagnostic{Severity: hook.SeverityWarning, Code: strings.ReplaceAll(p.Code, "-", "_"), Hook: r.hook.ID,
-			Path: r.hook.Source.Path, Line: r.hook.Source.Line, Message: p.Message, Hint: p.Hint})
+		p.Severity = hook.SeverityWarning
+		p.Hook, p.Path, p.Line = r.hook.ID, r.hook.Source.Path, r.hook.Source.Line
+		r.notes = append(r.notes, p)
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 // diagnose says what the author of a matcher should know.
-func (m *Matcher) diagnose(opts MatcherOptions) []Problem {
+func (m *Matcher) diagnose(opts MatcherOptions) []hook.Diagnostic {
 	switch m.kind {
 	case KindExact, KindList:
 		return m.diagnoseNames(opts)
@@ -18,10 +20,10 @@ func (m *Matcher) diagnose(opts MatcherOptions) []Problem {
 	return nil
 }
 
-func (m *Matcher) diagnoseNames(opts MatcherOptions) []Problem {
+func (m *Matcher) diagnoseNames(opts MatcherOptions) []hook.Diagnostic {
 	if len(m.names) == 0 {
-		return []Problem{{ProblemMatcherNothing, fmt.Sprintf("matcher %q names nothing, so it selects nothing", m.pattern),
-			"leave it out to select everything"}}
+		return []hook.Diagnostic{problem(ProblemMatcherNothing, fmt.Sprintf("matcher %q names nothing, so it selects nothing", m.pattern),
+			"leave it out to select everything")}
 	}
 	if opts.Narrow {
 		return nil // not the names of tools
@@ -30,43 +32,43 @@ func (m *Matcher) diagnoseNames(opts MatcherOptions) []Problem {
 	if opts.Syntax == SyntaxGlob {
 		anyText = "*"
 	}
-	var ps []Problem
+	var ps []hook.Diagnostic
 	for _, n := range m.names {
 		switch other := builtinInOtherCase(n); {
 		case strings.HasPrefix(n, "mcp__") && !hasMCPTool(n):
-			ps = append(ps, Problem{ProblemMatcherMCPServer,
+			ps = append(ps, problem(ProblemMatcherMCPServer,
 				fmt.Sprintf("matcher %q is an exact name, and no tool is called %s, so it selects nothing", m.pattern, n),
-				fmt.Sprintf("write %s__%s for the tools of that server", strings.TrimRight(n, "_"), anyText)})
+				fmt.Sprintf("write %s__%s for the tools of that server", strings.TrimRight(n, "_"), anyText)))
 		case strings.Contains(n, " "):
-			ps = append(ps, Problem{ProblemMatcherNothing,
+			ps = append(ps, problem(ProblemMatcherNothing,
 				fmt.Sprintf("matcher %q has a space inside a name, and no tool's name has one", m.pattern),
-				"separate names by |, as in Read|Write"})
+				"separate names by |, as in Read|Write"))
 		case other != "":
-			ps = append(ps, Problem{ProblemMatcherCase,
+			ps = append(ps, problem(ProblemMatcherCase,
 				fmt.Sprintf("matcher %q: names are case-sensitive, and the tool is called %s", m.pattern, other),
-				fmt.Sprintf("write %s", other)})
+				fmt.Sprintf("write %s", other)))
 		}
 	}
 	return ps
 }
 
-func (m *Matcher) diagnoseExpression() []Problem {
+func (m *Matcher) diagnoseExpression() []hook.Diagnostic {
 	p := m.pattern
 	tool, arg, isCall := strings.Cut(strings.TrimSuffix(p, ")"), "(")
 	switch {
 	case isCall && strings.HasSuffix(p, ")") &&
 		(isBuiltinTool(tool) || strings.HasPrefix(tool, "mcp__") && strings.HasSuffix(arg, ":*")) && !m.selectsBuiltin():
-		return []Problem{{ProblemMatcherRule,
+		return []hook.Diagnostic{problem(ProblemMatcherRule,
 			fmt.Sprintf("matcher %q is a permission rule; as a matcher it is a regular expression, and selects no tool", p),
-			fmt.Sprintf("write matcher %q, and put the rule into `if`", tool)}}
+			fmt.Sprintf("write matcher %q, and put the rule into `if`", tool))}
 	case isToolExpression(p):
-		return []Problem{{ProblemMatcherSyntax,
+		return []hook.Diagnostic{problem(ProblemMatcherSyntax,
 			fmt.Sprintf("matcher %q looks like another product's expression; here it is a regular expression", p),
-			"write the tool's name, a list like Read|Write, or a regular expression"}}
+			"write the tool's name, a list like Read|Write, or a regular expression")}
 	case m.form.err != nil:
-		return []Problem{{ProblemMatcherInvalid,
+		return []hook.Diagnostic{problem(ProblemMatcherInvalid,
 			fmt.Sprintf("matcher %q is no regular expression (%v), so it selects nothing", p, m.form.err),
-			m.repair()}}
+			m.repair())}
 	}
 	return nil
 }

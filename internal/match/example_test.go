@@ -27,7 +27,7 @@ func Example() {
 func ExampleMatcher_Problems() {
 	for _, pattern := range []string{"mcp__memory", "Bash(ls:*)"} {
 		for _, p := range match.Compile(pattern, match.MatcherOptions{}).Problems() {
-			fmt.Println(p)
+			fmt.Println(p.Message + "; " + p.Hint)
 		}
 	}
 	// Output:

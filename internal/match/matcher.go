@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 const (
@@ -66,7 +68,7 @@ type Matcher struct {
 	set     map[string]struct{} // the same, if there are many
 	glob    glob
 	narrow  bool
-	problem []Problem
+	problem []hook.Diagnostic
 
 	// Regular expressions. Only their syntax is read at once.
 	form    expression
@@ -139,7 +141,7 @@ func (m *Matcher) Valid() error {
 
 // Problems returns what the author of the pattern should know. It is cheap,
 // and finds every expression that is not JavaScript's.
-func (m *Matcher) Problems() []Problem { return m.problem }
+func (m *Matcher) Problems() []hook.Diagnostic { return m.problem }
 
 // Kind returns what the pattern turned out to be.
 func (m *Matcher) Kind() Kind { return m.kind }

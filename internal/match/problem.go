@@ -1,33 +1,28 @@
 package match
 
-// Problem is something about a pattern that its author should know. It never
-// keeps the pattern from being used. The zero value is no problem.
-type Problem struct {
-	// Code is stable, for machines: one of the Problem constants.
-	Code string
-	// Message says what is wrong, quoting the pattern.
-	Message string
-	// Hint says what to write instead. It may be empty.
-	Hint string
+import "github.com/tenterhook/tenterhook/hook"
+
+// problem is something about a pattern that its author should know: the message
+// quotes the pattern, and the hint says what to write instead. It never keeps the
+// pattern from being used. It is an error if the pattern can select nothing.
+func problem(code, message, hint string) hook.Diagnostic {
+	d := hook.Diagnostic{Severity: hook.SeverityWarning, Code: code, Message: message, Hint: hint}
+	if code == ProblemMatcherInvalid || code == ProblemRuleInvalid {
+		d.Severity = hook.SeverityError
+	}
+	return d
 }
 
 // The codes of all problems.
 const (
-	ProblemMatcherInvalid   = "matcher-invalid"    // not a JavaScript regular expression: selects nothing
-	ProblemMatcherMCPServer = "matcher-mcp-server" // a bare MCP server name: selects nothing
-	ProblemMatcherRule      = "matcher-rule"       // a permission rule, which belongs in `if`
-	ProblemMatcherNothing   = "matcher-nothing"    // can select no tool
-	ProblemMatcherCase      = "matcher-case"       // a tool's name in another case
-	ProblemMatcherSyntax    = "matcher-syntax"     // another product's expression
-	ProblemRuleNever        = "if-never"           // the rule matches no call of a client's own tools
-	ProblemRuleInvalid      = "if-invalid"         // no rule at all: it can match no call
-	ProblemRuleSeveral      = "if-several"         // several rules in one
-	ProblemRuleSpace        = "if-space"           // white space that keeps the rule from matching
+	ProblemMatcherInvalid   = "matcher_invalid"    // not a JavaScript regular expression: selects nothing
+	ProblemMatcherMCPServer = "matcher_mcp_server" // a bare MCP server name: selects nothing
+	ProblemMatcherRule      = "matcher_rule"       // a permission rule, which belongs in `if`
+	ProblemMatcherNothing   = "matcher_nothing"    // can select no tool
+	ProblemMatcherCase      = "matcher_case"       // a tool's name in another case
+	ProblemMatcherSyntax    = "matcher_syntax"     // another product's expression
+	ProblemRuleNever        = "if_never"           // the rule matches no call of a client's own tools
+	ProblemRuleInvalid      = "if_invalid"         // no rule at all: it can match no call
+	ProblemRuleSeveral      = "if_several"         // several rules in one
+	ProblemRuleSpace        = "if_space"           // white space that keeps the rule from matching
 )
-
-func (p Problem) String() string {
-	if p.Hint == "" {
-		return p.Message
-	}
-	return p.Message + "; " + p.Hint
-}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 // RuleOptions say how an `if` rule is read. The zero value reads a rule of
@@ -94,7 +96,7 @@ func (r *Rule) String() string { return r.text }
 // Bash:~glob and key.key=glob,…. It never fails. A text that is none of these
 // matches no call, as in the client, and a problem says so; the empty rule
 // matches every call.
-func ParseRule(s string, opts RuleOptions) (*Rule, []Problem) {
+func ParseRule(s string, opts RuleOptions) (*Rule, []hook.Diagnostic) {
 	p := ruleParser{rule: &Rule{text: s, strict: opts.StrictCompat}, opts: opts}
 	p.parse(s)
 	return p.rule, p.problems
@@ -103,7 +105,7 @@ func ParseRule(s string, opts RuleOptions) (*Rule, []Problem) {
 type ruleParser struct {
 	rule     *Rule
 	opts     RuleOptions
-	problems []Problem
+	problems []hook.Diagnostic
 }
 
 func (p *ruleParser) parse(s string) {
@@ -144,8 +146,8 @@ type form struct {
 func (p *ruleParser) setTool(tool string) {
 	p.rule.kind, p.rule.tool = ruleTool, tool
 	if other := builtinInOtherCase(tool); other != "" {
-		p.problems = append(p.problems, Problem{ProblemRuleNever,
-			fmt.Sprintf("if %q: names of tools are case-sensitive, so it matches no call", p.rule.text), "write " + other})
+		p.problems = append(p.problems, problem(ProblemRuleNever,
+			fmt.Sprintf("if %q: names of tools are case-sensitive, so it matches no call", p.rule.text), "write "+other))
 	}
 	if !strings.HasPrefix(tool, "mcp__") {
 		return
@@ -205,20 +207,20 @@ func (p *ruleParser) never(why string) {
 	if p.rule.tool != "" && isName(p.rule.tool) {
 		hint = fmt.Sprintf("write %s alone, or key=glob for a field of its input", p.rule.tool)
 	}
-	p.problems = append(p.problems, Problem{ProblemRuleInvalid,
-		fmt.Sprintf("if %q matches no call: %s", p.rule.text, why), hint})
+	p.problems = append(p.problems, problem(ProblemRuleInvalid,
+		fmt.Sprintf("if %q matches no call: %s", p.rule.text, why), hint))
 }
 
 // diagnoseContent names slips that leave a rule with less than was meant.
 func (p *ruleParser) diagnoseContent(content string) {
 	switch {
 	case strings.TrimSpace(content) != content:
-		p.problems = append(p.problems, Problem{ProblemRuleSpace,
-			fmt.Sprintf("if %q: the space beside the parenthesis is part of the pattern", p.rule.text), "remove it"})
+		p.problems = append(p.problems, problem(ProblemRuleSpace,
+			fmt.Sprintf("if %q: the space beside the parenthesis is part of the pattern", p.rule.text), "remove it"))
 	case strings.Contains(content, ")") && strings.Contains(content, "("):
 		if _, rest, _ := strings.Cut(content, ")"); strings.Contains(rest, "(") {
-			p.problems = append(p.problems, Problem{ProblemRuleSeveral,
-				fmt.Sprintf("if %q is read as one rule, up to the last parenthesis", p.rule.text), "declare a hook for each rule"})
+			p.problems = append(p.problems, problem(ProblemRuleSeveral,
+				fmt.Sprintf("if %q is read as one rule, up to the last parenthesis", p.rule.text), "declare a hook for each rule"))
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package match
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
+)
 
 // Rules is a list of `if` rules, of which any may match. It is made by
 // [ParseRules], immutable, and safe for concurrent use. A nil list has no
@@ -10,9 +14,9 @@ type Rules struct {
 }
 
 // ParseRules reads each rule as [ParseRule] does. It never fails.
-func ParseRules(rules []string, o RuleOptions) (*Rules, []Problem) {
+func ParseRules(rules []string, o RuleOptions) (*Rules, []hook.Diagnostic) {
 	list := &Rules{}
-	var problems []Problem
+	var problems []hook.Diagnostic
 	for _, text := range rules {
 		r, ps := ParseRule(text, o)
 		list.rules = append(list.rules, r)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 // TouchMode says in which way a call names a file.
@@ -21,7 +23,7 @@ const (
 type TouchOptions struct{}
 
 // ProblemTouchPattern is the code of a path pattern that can match nothing.
-const ProblemTouchPattern = "path-pattern"
+const ProblemTouchPattern = "path_pattern"
 
 // Touches is a list of path patterns, of which any may match. It is made by
 // [ParseTouches], immutable, and safe for concurrent use. A nil list matches
@@ -58,17 +60,17 @@ type placedPattern struct {
 
 // ParseTouches reads path patterns. It never fails: a pattern that can match
 // nothing is a problem.
-func ParseTouches(patterns []string, _ TouchOptions) (*Touches, []Problem) {
+func ParseTouches(patterns []string, _ TouchOptions) (*Touches, []hook.Diagnostic) {
 	t := &Touches{}
-	var problems []Problem
+	var problems []hook.Diagnostic
 	for _, source := range patterns {
 		p := touchPattern{source: source}
 		text, not := strings.CutPrefix(strings.TrimSpace(source), "!")
 		text, p.not = strings.ToLower(slashed(text)), not
 		switch {
 		case text == "":
-			problems = append(problems, Problem{ProblemTouchPattern,
-				fmt.Sprintf("path pattern %q is empty, so it matches nothing", source), `write a path such as "~/.ssh/**"`})
+			problems = append(problems, problem(ProblemTouchPattern,
+				fmt.Sprintf("path pattern %q is empty, so it matches nothing", source), `write a path such as "~/.ssh/**"`))
 			continue
 		case text == "~" || strings.HasPrefix(text, "~/"):
 			p.base, text = baseHome, strings.TrimPrefix(text[1:], "/")

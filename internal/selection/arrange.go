@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/load"
-	"github.com/tenterhook/tenterhook/internal/match"
 )
 
 // askLimit is how long a handler may take that is configured, or asked about a hook.
@@ -91,12 +89,8 @@ func (e *Entry) Problems() []hook.Diagnostic {
 	if hook.Info(e.Event).MatcherField == "" {
 		return nil // it is ignored, and the manifest says so
 	}
-	for _, p := range slices.Concat(e.Matcher.Problems(), e.ruleProblems) {
-		d := hook.Diagnostic{Severity: hook.SeverityWarning, Code: strings.ReplaceAll(p.Code, "-", "_"), Hook: e.Hook.ID,
-			Path: e.Hook.Source.Path, Line: e.Hook.Source.Line, Message: p.Message, Hint: p.Hint}
-		if p.Code == match.ProblemMatcherInvalid || isInvalid(p) {
-			d.Severity = hook.SeverityError
-		}
+	for _, d := range slices.Concat(e.Matcher.Problems(), e.ruleProblems) {
+		d.Hook, d.Path, d.Line = e.Hook.ID, e.Hook.Source.Path, e.Hook.Source.Line
 		notes = append(notes, d)
 	}
 	return notes

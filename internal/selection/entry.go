@@ -48,8 +48,8 @@ type preparation struct {
 	Matcher      *match.Matcher
 	rules        []*match.Rule // of `if`: any of them; none = every call, or a rule that tests it itself
 	Ruling       *rule.Rule    // of a hook of kind rule
-	ruleProblems []match.Problem
-	NoRule       *match.Problem // why no rule of `if` can match anything; nil = one can
+	ruleProblems []hook.Diagnostic
+	NoRule       *hook.Diagnostic // why no rule of `if` can match anything; nil = one can
 	Check        *eligibility.Check
 	Breaker      *breaker.Breaker
 	Timeout      time.Duration
@@ -113,7 +113,7 @@ func (r *Hooks) Prepare(p *load.Settings, h *hook.Hook) *Entry {
 	return e
 }
 
-func isInvalid(p match.Problem) bool { return p.Code == match.ProblemRuleInvalid }
+func isInvalid(p hook.Diagnostic) bool { return p.Code == match.ProblemRuleInvalid }
 
 var matcherSyntax = map[hook.MatcherSyntax]match.Syntax{
 	hook.SyntaxClaude: match.SyntaxClaude, hook.SyntaxRegexp: match.SyntaxRegexp, hook.SyntaxGlob: match.SyntaxGlob,
