@@ -18,8 +18,9 @@ type Process interface {
 	Stop()
 }
 
-// Kind is how the processes of a unit are run. W is what one is started from. No
-// function may call the unit.
+// Kind is how the processes of a unit are run. W is what one is started from. Died,
+// Fell, Same and Spawn are called under the unit's lock: they must not call the unit,
+// and must not wait.
 type Kind[P Process, W any] struct {
 	Start func(W) (P, error)      // bounded by itself
 	Same  func(have, want W) bool // whether a process started from have serves a call that wants want; nil = always
