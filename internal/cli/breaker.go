@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/breaker"
+	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/registry"
@@ -144,10 +145,7 @@ func (a *app) list(reg *registry.Registry) []registry.Listed {
 				continue
 			}
 			l.Breaker.State, l.Breaker.Failures, l.Breaker.RetryAfter = breaker.Open, b.Failures, time.Until(b.RetryAt)
-			why := fmt.Sprintf("its breaker is open for %s: it failed %d times in a row, and is asked again %s", caller(b), b.Failures, retryWords(b))
-			if b.Workspace != reg.Workspace() {
-				why += ", in " + b.Workspace
-			}
+			why := openWhy(reg, b)
 			if l.State != hook.StateReady { // a dispatch asks some of these too
 				l.Why = strings.TrimPrefix(l.Why+"; "+why, "; ")
 				continue
@@ -157,4 +155,25 @@ func (a *app) list(reg *registry.Registry) []registry.Listed {
 		}
 	}
 	return list
+}
+
+// openWhy says why a hook is skipped.
+func openWhy(reg *registry.Registry, b daemon.Breaker) string {
+	why := fmt.Sprintf("its breaker is open for %s: it failed %d times in a row, and is asked again %s", caller(b), b.Failures, retryWords(b))
+	if b.Workspace != reg.Workspace() {
+		why += ", in " + b.Workspace
+	}
+	return why
+}
+
+// skippedBy are the open breakers by which agents skip a hook in a project: those of
+// one agent, nil = of all.
+func skippedBy(reg *registry.Registry, h *hook.Hook, agent *bridge.Agent) (open []daemon.Breaker) {
+	breakers, _ := daemon.Breakers(os.Environ()) // where the daemon does not answer, doctor says so
+	for _, b := range breakers {
+		if b.Open() && b.Hook == h.ID && b.Path == h.Source.Path && b.Workspace == reg.Workspace() && (agent == nil || b.Agent == agent.Name) {
+			open = append(open, b)
+		}
+	}
+	return open
 }

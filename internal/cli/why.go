@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -29,7 +30,7 @@ func (a *app) whyCommand() *cobra.Command {
 		if a.json {
 			return a.printSelectionJSON(reg, agent, sel, in.Event())
 		}
-		a.printSelection(reg, sel)
+		a.printSelection(reg, agent, sel)
 		a.printPolicies(reg)
 		for _, s := range sel.Selected {
 			a.printShortfalls(agent, oneLine(s.Hook.ID), in.Event())
@@ -51,6 +52,11 @@ func (a *app) printSelectionJSON(reg *registry.Registry, agent *bridge.Agent, se
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
+	var open []daemon.Breaker
+	for _, s := range sel.Selected {
+		open = append(open, skippedBy(reg, s.Hook, agent)...)
+	}
+	fields["breakers"] = orEmpty(open)
 	fields["plugins"] = orEmpty(unasked(reg))
 	if fields["policies"] = orEmpty(reg.Policies()); agent != nil {
 		fields["shortfalls"] = orEmpty(shortfallsOf(agent, event))
@@ -70,11 +76,18 @@ func unasked(reg *registry.Registry) []listedSubject {
 	return list
 }
 
-func (a *app) printSelection(reg *registry.Registry, sel registry.Selection) {
+func (a *app) printSelection(reg *registry.Registry, agent *bridge.Agent, sel registry.Selection) {
 	style := a.styleOf(a.Out)
 	var rows [][]string
 	for _, s := range sel.Selected {
-		rows = append(rows, []string{style.green("runs"), oneLine(s.Hook.ID), oneLine(joined(joined(s.By, unboundNote(s.Unbound)), sandboxNote(s.Hook.Sandbox)))})
+		word, why := style.green("runs"), joined(joined(s.By, unboundNote(s.Unbound)), sandboxNote(s.Hook.Sandbox))
+		for _, b := range skippedBy(reg, s.Hook, agent) {
+			why = joined(why, openWhy(reg, b))
+			if agent != nil {
+				word = style.red("breaker")
+			}
+		}
+		rows = append(rows, []string{word, oneLine(s.Hook.ID), oneLine(why)})
 	}
 	for _, s := range sel.Skipped() {
 		rows = append(rows, []string{style.dim(s.Why), oneLine(s.Hook.ID), oneLine(s.Detail)})

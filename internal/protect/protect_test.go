@@ -49,6 +49,8 @@ func TestAnAgentCannotDisarmItsGuards(t *testing.T) {
 		home + "/code/a=b.sh":                  []byte("tenterhook daemon stop\n"),
 		home + "/code/startup.sh":              []byte("echo 'true\nclaude() { :; }' >> ~/.bashrc\n"),
 		home + "/code/outer.sh":                []byte("#!/bin/sh\n./evil.sh\n"),
+		home + "/code/package.json":            []byte(`{"scripts": {"build": "tsc -p .", "lint": "cat ~/.claude/settings.json", "evil": "tsc && tenterhook daemon stop", "preouter": "./evil.sh", "outer": "true"}}`),
+		home + "/code/pkg/package.json":        []byte(`{"scripts": {"test": "sed -i s/tenterhook/x/ ~/.claude/settings.json"}}`),
 		home + "/code/stop.sh":                 []byte("#!/bin/sh\ntenterhook daemon stop\n"),
 		home + "/code/good.sh": []byte("#!/bin/sh\n# tenterhook guards this: see ~/.config/tenterhook\ngo build ./... && cat ~/.config/tenterhook/settings.toml\n" +
 			"for f in $(git ls-files); do [ -n \"$f\" ] && eval \"$CHECK\"; done\ntenterhook() { :; }\n\"$@\" list\n"),

@@ -32,7 +32,15 @@ const (
 func scripts(c *match.Call) (lines []*match.Call) {
 	seen := make(map[string]bool)
 	for next := []*match.Call{c}; len(next) > 0; next = next[1:] {
-		for _, path := range scriptFiles(next[0]) {
+		files, named := scriptFiles(next[0])
+		for _, text := range named {
+			if key := "\x00" + text; !seen[key] && len(lines) < maxScripts {
+				seen[key] = true
+				one := asLine(c, text)
+				lines, next = append(lines, one), append(next, one)
+			}
+		}
+		for _, path := range files {
 			if seen[path] {
 				continue
 			}
@@ -75,9 +83,10 @@ var starters = []string{"env", "nice", "ionice", "nohup", "timeout", "time", "su
 
 var shellNames = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", ".", "source"}
 
-// scriptFiles are the files that the commands of a line run as scripts. A
-// directory that the line changes to counts beside its own.
-func scriptFiles(c *match.Call) (paths []string) {
+// scriptFiles are the files that the commands of a line run as scripts, and the
+// texts that they run by a name. A directory that the line changes to counts beside
+// its own.
+func scriptFiles(c *match.Call) (paths, named []string) {
 	r := runner{cwd: c.Cwd, home: c.Home}
 	r.text(lineOf(c))
 	for i := 0; i < len(r.texts); i++ {
@@ -87,7 +96,7 @@ func scriptFiles(c *match.Call) (paths []string) {
 			syntax.Walk(file, r.visit)
 		}
 	}
-	return r.paths
+	return r.paths, r.named
 }
 
 // printable replaces what keeps a text from being parsed, and separates nothing.
@@ -103,6 +112,7 @@ type runner struct {
 	cwd, home string
 	dirs      []string // that the line changed to, the last one last
 	paths     []string // files that are run
+	named     []string // scripts of packages that are run
 	files     int      // how many words named them
 	texts     []string // texts that are run, the line first
 	bytes     int      // of texts
@@ -129,6 +139,7 @@ func (r *runner) visit(n syntax.Node) bool {
 		for _, script := range what.scripts {
 			r.file(script)
 		}
+		r.packageScripts(what.rest)
 		if what.text > 0 {
 			r.text(strings.Join(r.words(n, true)[what.text:what.end], " "))
 		}
@@ -225,16 +236,20 @@ func (r *runner) file(name string) {
 		r.paths = append(r.paths, filepath.Clean(name))
 		return
 	}
-	for _, dir := range append([]string{r.cwd}, r.dirs...) {
+	for _, dir := range r.places() {
 		r.paths = append(r.paths, filepath.Join(dir, name))
 	}
 }
+
+// places are the directories that a command may run in.
+func (r *runner) places() []string { return append([]string{r.cwd}, r.dirs...) }
 
 // run is what a command runs.
 type run struct {
 	shell     bool     // it is a shell
 	scripts   []string // files
 	text, end int      // the words that are shell text; 0 = none
+	rest      []string // of a command that is none of these
 }
 
 // runOf tells what a command of some words runs.
@@ -269,6 +284,7 @@ func runOf(words []string) (what run) {
 			what.scripts = append(what.scripts, w)
 			return what
 		default:
+			what.rest = words[i:]
 			return what
 		}
 	}

@@ -11,8 +11,6 @@ type Process struct {
 	PID, Parent int
 	Start       uint64 // with PID it names a process for ever; 0 = unknown
 	TTY         bool   // it has a controlling terminal
-
-	name string // where it is known without a further look
 }
 
 // Look returns a process; false if there is none, or none can be seen.

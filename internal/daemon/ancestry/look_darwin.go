@@ -1,11 +1,15 @@
 package ancestry
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // Ours reports whether a process is named as this program is: its file is not
 // known here.
 func Ours(p Process) bool {
-	return p.name == "tenterhook"
+	return slices.Equal(p.Args(), []string{"tenterhook"})
 }
 
 // look asks the kernel about a process.
@@ -17,16 +21,16 @@ func look(pid int) (Process, bool) {
 	started := info.Proc.P_starttime
 	p := Process{PID: pid, Parent: int(info.Eproc.Ppid), TTY: info.Eproc.Tdev != -1,
 		Start: uint64(started.Sec)*1e6 + uint64(started.Usec)}
-	p.name = unix.ByteSliceToString(info.Proc.P_comm[:])
 	return p, true
 }
 
 // Args is the name of the process alone: its arguments are not read here.
 func (p Process) Args() []string {
-	if p.name == "" {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", p.PID)
+	if err != nil || int(info.Proc.P_pid) != p.PID || info.Proc.P_comm[0] == 0 {
 		return nil
 	}
-	return []string{p.name}
+	return []string{unix.ByteSliceToString(info.Proc.P_comm[:])}
 }
 
 // Environ returns nil: environments of others are not read here.
