@@ -83,7 +83,7 @@ func (a *app) printSelection(reg *registry.Registry, agent *bridge.Agent, sel re
 		word, why := style.green("runs"), joined(joined(s.By, unboundNote(s.Unbound)), sandboxNote(s.Hook.Sandbox))
 		for _, b := range skippedBy(reg, s.Hook, agent) {
 			why = joined(why, openWhy(reg, b))
-			if agent != nil {
+			if agent != nil || b.Agent == "" {
 				word = style.red("breaker")
 			}
 		}
