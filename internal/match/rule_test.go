@@ -39,6 +39,7 @@ func TestRulesOfCaliban(t *testing.T) {
 		{"a.1=y", "Any", `{"a":["x","y"]}`, true},
 		{"a.2=y", "Any", `{"a":["x","y"]}`, false},
 		{"a=y", "Any", `{"a":["x","y"]}`, true},
+		{"a=x", "Any", `{"a":["x","y"]}`, true},
 		{"a=true", "Any", `{"a":true}`, true},
 		{"a=*", "Any", `{"a":{}}`, false},
 		{"a.b=*", "Any", `{"a":"b"}`, false},
