@@ -35,7 +35,7 @@ func (r *rules) judgePowerShell(c *match.Call) string {
 // name is no such word.
 var powerShellReading = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^[ \t]*(get-content|gc|cat|type|get-childitem|gci|ls|dir|test-path|select-string|sls|get-item|gi|write-output|echo|` +
-		`(git|gh)[ \t]+(commit|log|diff|status|show)|tenterhook(\.exe)?[ \t]+(list|check|show|why|log|stats|doctor|run))([ \t][\w~ \t.,/\\:$*'"=-]*)?$`)
+		`git[ \t]+(commit|status)|tenterhook(\.exe)?[ \t]+(list|check|show|why|log|stats|doctor|run))([ \t][\w~ \t.,/\\:$*'"=-]*)?$`)
 })
 
 // posixLine is a line of PowerShell or cmd.exe with the words of a POSIX shell: slashes, ~ for what names the user's

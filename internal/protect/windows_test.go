@@ -51,7 +51,8 @@ func TestTheGuardsAreKeptFromPowerShell(t *testing.T) {
 		`tenterhook disable user/g`: hook.Deny, `tenterhook.exe uninstall claude --yes`: hook.Deny, `& "$HOME/Program Files/th/tenterhook.exe" trust --all`: hook.Deny,
 		`Stop-Process -Name tenterhook`: hook.Deny, `taskkill /f /im tenterhook.exe`: hook.Deny, `Get-Process tenterhook | Stop-Process`: hook.Deny,
 		`schtasks /create /tn x /tr y`: hook.Deny, `Register-ScheduledTask -TaskName x`: hook.Deny, "Remove-Item $env:APP`DATA/tenterhook": hook.Deny,
-		`Remove-Item -Recurse build`: hook.NoOpinion, `Get-Content ~/.claude/settings.json`: hook.NoOpinion, `ls`: hook.NoOpinion, `tenterhook list`: hook.NoOpinion,
+		`git diff --output=$HOME/.claude/settings.json`: hook.Deny,
+		`Remove-Item -Recurse build`:                    hook.NoOpinion, `Get-Content ~/.claude/settings.json`: hook.NoOpinion, `ls`: hook.NoOpinion, `tenterhook list`: hook.NoOpinion,
 		`npm test; if ($?) { git push }`: hook.NoOpinion, `git commit -m "tenterhook disable"`: hook.NoOpinion, `Get-ChildItem -Recurse $env:APPDATA/tenterhook`: hook.NoOpinion,
 		`Remove-Item ~/code/x.txt`: hook.NoOpinion, `Stop-Process -Name node`: hook.NoOpinion,
 	} {
