@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -21,6 +22,7 @@ import (
 // does not see what is written through a mapping of a file until that is closed.
 type Watch struct {
 	queue, mounts int // descriptors
+	paths         []string
 	marks         map[int32]*mark
 	moved         bool // what is watched may lie elsewhere: Arm begins anew
 	heard         bool // anything changed since Arm
@@ -79,9 +81,10 @@ func (w *Watch) Close() {
 func (w *Watch) Arm(paths ...string) error {
 	w.look()
 	w.heard = false
-	if !w.moved {
+	if !w.moved && slices.Equal(paths, w.paths) {
 		return nil
 	}
+	w.moved, w.paths = true, slices.Clone(paths)
 	a := arming{w: w, marks: make(map[int32]*mark), ways: make(map[string]*mark), seen: make(map[string]bool), local: make(map[uint64]bool)}
 	for _, path := range paths {
 		if err := a.cover(path, maxLinks); err != nil {
