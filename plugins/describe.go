@@ -117,7 +117,7 @@ func (h *Host) described(pkg string, one binary, file packageFile) ([]*hook.Hook
 		if wrong != nil && wrong.Code != CodeUntrusted { // the graver trouble
 			p = wrong
 		}
-		if p.Code == CodeNew {
+		if p.Code == CodeNew && p.Err == nil {
 			p.Reason = fmt.Sprintf("the plugin of package %s was not asked yet which hooks it has", wire.FirstLine(pkg))
 		}
 		if len(found) > 0 || p.Err != nil && p.Code != CodeMissing || lost != nil {

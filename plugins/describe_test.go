@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,8 +24,10 @@ func codesOf(notes []hook.Diagnostic) []string {
 func TestDescribeStartsNothingAndKeepsWhatWasApproved(t *testing.T) {
 	b := newBench(t)
 	path := b.install("fault", "good")
-	if hooks, notes := described(b.host, b.dir); len(hooks) != 0 || len(notes) != 1 || notes[0].Code != CodeNew {
-		t.Fatalf("before it was asked: %v, %v", hooks, codesOf(notes))
+	hooks, notes := described(b.host, b.dir)
+	if len(hooks) != 0 || len(notes) != 1 || notes[0].Code != CodeNew || notes[0].Path != path || notes[0].Hint == "" ||
+		notes[0].Message != "the plugin of package guard was not asked yet which hooks it has" {
+		t.Fatalf("before it was asked: %v, %v", hooks, notes)
 	}
 	b.trust()
 	pkg, _ := b.host.Package(b.dir)
@@ -159,6 +162,26 @@ func TestApprovedPluginOfUnknownHooksBlocks(t *testing.T) {
 		hooks, notes := described(b.open(), b.dir)
 		if len(hooks) != 1 || hooks[0].State != hook.StateInvalid || hooks[0].Event != "" || hooks[0].OnFailure != hook.FailureBlock || len(notes) == 0 {
 			t.Errorf("%s: %v %v", name, hooks, codesOf(notes))
+		}
+	}
+}
+
+// A description that is damaged is told from one that nobody asked for.
+func TestDescriptionThatCannotBeReadIsNamedAsTheTrouble(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spoil func(path string) error
+		want  string
+	}{
+		"torn":     {func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) }, "what it said of itself cannot be read any more"},
+		"a folder": {func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }, "what it said of itself cannot be read: "},
+	} {
+		b := newBench(t)
+		path := b.install("fault", "good")
+		b.trust()
+		must(t, tc.spoil(b.host.descriptionPath(b.sum(path))))
+		hooks, notes := described(b.open(), b.dir)
+		if len(hooks) != 1 || len(notes) != 1 || !strings.HasPrefix(notes[0].Message, tc.want) || !strings.Contains(hooks[0].Why, tc.want) {
+			t.Errorf("%s: %v %v, want %q", name, hooks, notes, tc.want)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestFileIsWrittenForItsOwnerWholeOrNotAtAll(t *testing.T) {
 	}
 	folder := filepath.Join(dir, "folder")
 	must(t, os.MkdirAll(filepath.Join(folder, "full"), 0o700))
-	for _, bad := range []string{filepath.Join(path, "below"), folder, filepath.Join(path, "x", "y")} {
+	for _, bad := range []string{filepath.Join(path, "below"), folder, filepath.Join(path, "x", "y"), filepath.Join(dir, strings.Repeat("x", 300))} {
 		if err := writeFile(bad, nil); err == nil {
 			t.Errorf("%s was written", bad)
 		}

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -19,11 +20,19 @@ func TestTooLongAnswerIsToldFromAnEventThatIsNotTaken(t *testing.T) {
 	}
 	h := New(Options{})
 	defer h.Close()
-	for message, want := range map[string]hook.Failure{
-		"grpc: received message larger than max (67108945 vs. 4194304)": hook.FailureOverflow,
-		"grpc: received message larger than max (194 vs. 100)":          hook.FailureTransport,
-		"trying to send message larger than max (194 vs. 100)":          hook.FailureTransport,
+	for message, want := range map[string]struct {
+		failure      hook.Failure
+		reason, hint string
+	}{
+		"grpc: received message larger than max (67108945 vs. 4194304)": {hook.FailureOverflow, "it answered with more than 4194304 bytes", "answer with little"},
+		"grpc: received message larger than max (194 vs. 100)":          {hook.FailureTransport, "it does not take the event, of 194 bytes", "raise the limit of what the plugin receives"},
+		"trying to send message larger than max (194 vs. 100)":          {hook.FailureTransport, "it does not take the event, of 194 bytes", "raise the limit of what the plugin receives"},
 	} {
-		expect(t, h.failed(t.Context(), nil, &hook.Call{}, r, status.Error(codes.ResourceExhausted, message)), want, "")
+		err := h.failed(t.Context(), nil, &hook.Call{}, r, status.Error(codes.ResourceExhausted, message))
+		expect(t, err, want.failure, want.reason)
+		var failed *hook.Error
+		if !errors.As(err, &failed) || failed.Hint != want.hint {
+			t.Errorf("%s: %+v, want the hint %q", message, err, want.hint)
+		}
 	}
 }

@@ -186,7 +186,7 @@ func (in *instance) health(ctx context.Context) *Problem {
 	defer cancel()
 	answer, err := in.client.Health(asking, r, grpc.WaitForReady(true))
 	switch {
-	case err != nil && errors.Is(context.Cause(ctx), errClosed):
+	case errors.Is(context.Cause(ctx), errClosed):
 		return closedProblem()
 	case err != nil && in.gone(ctx):
 		return in.died("")

@@ -2,9 +2,11 @@ package plugins
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/plugins/proto"
@@ -41,6 +43,14 @@ func TestPluginsThatDescribedThemselvesAreKnownByTheirPaths(t *testing.T) {
 	}
 	if got := h.lastDescribed("/a"); got != someDigest {
 		t.Errorf("got %q", got)
+	}
+	const most = 64 << 10
+	for size, want := range map[int]string{most: someDigest, most + 1: ""} {
+		text := fmt.Sprintf(`{"path": "/long", "sha256": %q}`, someDigest)
+		must(t, os.WriteFile(h.describedFile("/long"), []byte(text+strings.Repeat(" ", size-len(text))), 0o600))
+		if got := h.lastDescribed("/long"); got != want {
+			t.Errorf("of %d bytes: %q, want %q", size, got, want)
+		}
 	}
 	must(t, os.Rename(h.describedFile("/b"), h.describedFile("/d")))
 	if got := h.lastDescribed("/d"); got != "" {

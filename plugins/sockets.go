@@ -76,10 +76,7 @@ func (s *sockets) open() (string, *Problem) {
 // there reports whether the folder is still the one that was made. Whoever tidies
 // up temporary files may have removed it, and somebody else have made another.
 func (s *sockets) there() bool {
-	if s.dir == "" {
-		return false
-	}
-	ours, err := s.lock.Stat()
+	ours, err := s.lock.Stat() // fails without a folder: then the lock is nil or closed
 	if err != nil {
 		return false
 	}

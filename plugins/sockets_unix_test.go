@@ -137,3 +137,23 @@ func TestSocketsLieWhereTheirPathsAreShortEnough(t *testing.T) {
 		t.Errorf("the host's own place is not taken: %q", got)
 	}
 }
+
+// A host that looks at a folder of another one holds nothing of it afterwards: the
+// folder is as free, or as taken, as it was.
+func TestLookAtAFolderOfSocketsLeavesItsLockAlone(t *testing.T) {
+	dir := shortDir(t)
+	path := filepath.Join(dir, socketsLock)
+	must(t, os.WriteFile(path, nil, 0o600))
+	if !abandoned(dir) || lives(dir) {
+		t.Error("nobody holds it, and it is taken for one of a host that lives")
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("this system does not list the open files:", err)
+	}
+	for _, fd := range open {
+		if name, _ := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); name == path {
+			t.Errorf("descriptor %s is left open", fd.Name())
+		}
+	}
+}

@@ -205,6 +205,10 @@ func TestCallWithoutAnAnswerSaysWhy(t *testing.T) {
 			}
 		} else {
 			expect(t, err, tc.failure, tc.reason)
+			var failed *hook.Error
+			if errors.As(err, &failed) && failed.Hint == "" {
+				t.Errorf("%s: no hint says what to do about %v", name, err)
+			}
 		}
 		if doubtful(err) != tc.doubt {
 			t.Errorf("%s: doubt %v of %v", name, !tc.doubt, err)
@@ -213,9 +217,19 @@ func TestCallWithoutAnAnswerSaysWhy(t *testing.T) {
 			t.Errorf("%s: the report has %+v", name, c.Report)
 		}
 	}
-	in.felled.Store(&Problem{Code: CodeUnhealthy, Reason: "it did not answer", Hint: "mend it"})
-	err := h.failed(hour, in, &hook.Call{}, &proto.HandleRequest{}, status.Error(codes.Unavailable, "words"))
+	unavailable := func() error {
+		return h.failed(hour, in, &hook.Call{}, &proto.HandleRequest{}, status.Error(codes.Unavailable, "words"))
+	}
+	fell(in, &Problem{Code: CodeExited, Reason: "it ended"}) // by itself
+	expect(t, unavailable(), hook.FailureExit, "the plugin ended in mid-call: exit code 3")
+	fell(in, &Problem{Code: CodeUnhealthy, Reason: "it did not answer", Hint: "fix it"})
+	fell(in, closedProblem()) // which is why it is ended no more
+	err := unavailable()
 	expect(t, err, hook.FailureTransport, "the plugin was stopped in mid-call: it did not answer")
+	var failed *hook.Error
+	if !errors.As(err, &failed) || failed.Hint != "fix it" {
+		t.Errorf("%+v", err)
+	}
 	alive := &instance{service: running(t, "sleep 60")}
 	alive.run = &runner{service: alive.service}
 	err = h.failed(hour, alive, &hook.Call{}, &proto.HandleRequest{}, status.Error(codes.Internal, "words\nmore"))
