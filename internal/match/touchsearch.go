@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // touchSearch looks for words that name a path of the patterns.
@@ -140,6 +141,9 @@ func pathParts(w string) func(func(string) bool) {
 		if i := strings.IndexAny(w, "=:@"); i >= 0 && i+1 < len(w) && !yield(w[i+1:]) {
 			return
 		}
+		if onWindows {
+			w = quotedBrackets().Replace(w)
+		}
 		for part := range strings.FieldsFuncSeq(w, func(c rune) bool { return strings.ContainsRune(between, c) }) {
 			if strings.HasPrefix(part, "//") && strings.Contains(part, "%") {
 				if plain, err := url.PathUnescape(part); err == nil {
@@ -152,6 +156,11 @@ func pathParts(w string) func(func(string) bool) {
 		}
 	}
 }
+
+// quotedBrackets takes away the backslashes that quote brackets in expressions. Alone each would be the root of the drive.
+var quotedBrackets = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer(`\(`, "(", `\)`, ")", `\[`, "[", `\]`, "]", `\{`, "{", `\}`, "}", `\|`, "|")
+})
 
 // place holds one absolute path against the patterns, as it is and through
 // links.

@@ -46,6 +46,8 @@ var (
 	copies = wordSet("cp scp rsync")
 	// patterns are programs whose first word is a pattern or a program text.
 	patterns = wordSet("grep egrep fgrep zgrep rg ag ack sed awk mawk nawk jq yq perl tr expr")
+	// searches are those that take how many lines to show.
+	searches = wordSet("grep egrep fgrep zgrep rg ag ack")
 	// trees take directories with all that is below.
 	trees = wordSet("tar zip 7z 7za rsync rg ag ack bsdtar gtar cpio pax restic borg duplicity rclone docker podman scp")
 	// unrelated are tools whose words are seldom files of their own.
@@ -152,7 +154,7 @@ func (u *use) patternUse(name string, args []string) {
 		a := args[i]
 		switch {
 		case i > 0 && (takesPattern(args[i-1], "e") || args[i-1] == "--regexp" || args[i-1] == "--expression"):
-		case !given && !isOption(a):
+		case !given && !isOption(a) && (i == 0 || !isCount(name, args[i-1], a)):
 			given = true
 		default:
 			return u.def
@@ -163,6 +165,11 @@ func (u *use) patternUse(name string, args []string) {
 		}
 		return asProse
 	})
+}
+
+// isCount reports whether a word is the number behind an option of a program that searches: -A 2, -nC 3, -m 1.
+func isCount(name, option, word string) bool {
+	return searches.has(name) && takesPattern(option, "ABCm") && strings.Trim(word, "0123456789") == ""
 }
 
 // takesPattern reports whether an option's last letter is one that takes the next

@@ -166,3 +166,16 @@ func TestRulesOnPowerShellSeeItsSpellings(t *testing.T) {
 		}
 	}
 }
+
+func TestAQuotedBracketIsNotTheRootOfADrive(t *testing.T) {
+	asOnWindows(t)
+	touches, _ := ParseTouches([]string{`~/.ssh/**`}, TouchOptions{})
+	for line, run := range map[string]bool{
+		`rg -A 2 "import \{" src`: false, `docker run x "a \(b\)"`: false, `rg x "a \{" src`: false,
+		`rg x "\\" src`: true, `rg x 'C:\' src`: true, `rg x 'C:\users\me\{.ssh}'`: true, `cat 'C:\users\me\.ssh\(x)'`: true, `tar c "a \\"`: true,
+	} {
+		if d := touches.Match(windowsCall("Bash", "command", line), Read); d.Run != run {
+			t.Errorf("%s: %+v", line, d)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -140,7 +141,7 @@ func (l *locator) shell(path string) {
 func ViaShell(h *hook.Hook, e *Environ) (hook.Program, *hook.Error) {
 	shell, remedy := e.shell(h.Command.Shell) // cmd gets its line as it stands, from internal/process
 	if shell == nil {
-		return hook.Program{}, &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("there is no shell %q", h.Command.Shell), Hint: remedy}
+		return hook.Program{}, &hook.Error{Failure: hook.FailureStart, Reason: fmt.Sprintf("there is no shell %q", cmp.Or(h.Command.Shell, "sh")), Hint: remedy}
 	}
 	line := h.Command.Line
 	if h.Command.Shell == "powershell" || h.Command.Shell == "pwsh" {
