@@ -221,13 +221,10 @@ func (r *lineReader) goes(words []string) {
 			if i+1 < len(args) && slices.Contains([]string{"-C", "--chdir", "--directory", "-D", "--cwd", "--prefix"}, a) {
 				r.enter(args[i+1])
 			}
-			for _, option := range []string{"--chdir=", "--directory=", "--git-dir=", "--work-tree="} {
+			for _, option := range []string{"-C", "--chdir=", "--directory=", "--git-dir=", "--work-tree="} {
 				if dir, ok := strings.CutPrefix(a, option); ok {
 					r.enter(dir)
 				}
-			}
-			if len(a) > 2 && strings.HasPrefix(a, "-C") {
-				r.enter(a[2:])
 			}
 		}
 	}

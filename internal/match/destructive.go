@@ -367,20 +367,31 @@ func (d *destruction) kill(name string, args []string) {
 	if name == "killall5" {
 		d.verdict(fatal, "ends every process")
 	}
-	signal := false
+	if name == "kill" {
+		d.signal(args)
+		return
+	}
 	for i, w := range args {
 		switch {
-		case name != "kill" && isOption(w) && i+1 < len(args) && (strings.HasSuffix(w, "u") || strings.HasSuffix(w, "U") || w == "--uid" || w == "--euid" || w == "--user"):
+		case isOption(w) && i+1 < len(args) && (strings.HasSuffix(w, "u") || strings.HasSuffix(w, "U") || w == "--uid" || w == "--euid" || w == "--user"):
 			d.verdict(doubtful, "ends every process of a user")
-		case name == "kill" && signal && (w == "-1" || w == "1"):
-			d.verdict(fatal, "ends every process")
 		case (name == "pkill" || name == "killall") && (w == "." || w == ".*" || w == "" || w == "init" || w == "systemd" || w == "launchd"):
 			d.verdict(doubtful, "ends processes that it does not name")
 		case name == "pkill" && (w == "-v" || w == "--inverse"):
 			d.verdict(doubtful, "ends processes that it does not name")
 		}
-		if isOption(w) {
-			signal = true
+	}
+}
+
+// signal judges the processes that kill sends a signal to: -1 is every one, but as the first word a signal.
+func (d *destruction) signal(args []string) {
+	for i, w := range args {
+		switch {
+		case w == "-l" || w == "-L" || w == "--list" || w == "--table":
+			return // it lists the signals
+		case i == 0, slices.Contains([]string{"-s", "-n", "-q", "--signal", "--queue", "--timeout"}, args[i-1]):
+		case w == "-1", w == "1" && slices.ContainsFunc(args[:i], isOption):
+			d.verdict(fatal, "ends every process")
 		}
 	}
 }

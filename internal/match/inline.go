@@ -21,11 +21,9 @@ func (r *lineReader) substitutions(n syntax.Node) {
 		case *syntax.SglQuoted:
 			r.subscript(n.Value)
 		case *syntax.ParamExp:
-			if n.Short && n.Param != nil {
-				vals, _ := r.lookup(n.Param.Value, nil)
-				for _, v := range vals {
-					r.subscript(v.fields...)
-				}
+			vals, _ := r.lookup(n.Param.Value, nil)
+			for _, v := range vals {
+				r.subscript(v.fields...)
 			}
 		case *syntax.Word:
 			if text, ok := plainWord(n); ok {

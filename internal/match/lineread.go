@@ -55,21 +55,23 @@ func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {
 func (r *lineReader) redirect(redir *syntax.Redirect) (from stream, elsewhere bool) {
 	switch redir.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		text := r.document(redir)
+		texts := r.document(redir)
 		if redir.Op == syntax.DashHdoc {
-			text = leadingTabs.Replace("\n" + text)[1:]
+			for i, text := range texts {
+				texts[i] = leadingTabs.Replace("\n" + text)[1:]
+			}
 		}
-		return stream{present: true, known: isPlain(text), text: text}, false
+		return oneOf(texts, ""), false
 	case syntax.WordHdoc:
-		text := r.one(redir.Word)[0]
-		return stream{present: true, known: isPlain(text), text: text + "\n"}, false
+		return oneOf(r.one(redir.Word), "\n"), false
 	case syntax.DplIn, syntax.DplOut:
-		target := r.one(redir.Word)[0]
-		if strings.Trim(strings.TrimSuffix(target, "-"), "0123456789") == "" {
-			return stream{}, false
+		for _, target := range r.one(redir.Word) {
+			if strings.Trim(strings.TrimSuffix(target, "-"), "0123456789") != "" {
+				r.line.files = append(r.line.files, file{target, true, r.how})
+				elsewhere = true
+			}
 		}
-		r.line.files = append(r.line.files, file{target, true, r.how})
-		return stream{}, true
+		return stream{}, elsewhere
 	}
 	writes := redir.Op != syntax.RdrIn
 	for _, target := range r.one(redir.Word) {
@@ -84,20 +86,26 @@ func (r *lineReader) redirect(redir *syntax.Redirect) (from stream, elsewhere bo
 	return stream{}, redir.N == nil || redir.N.Value == "1"
 }
 
-// document returns the text of a here-document. The shell looks for no files in it,
+// oneOf is the stream of one of these texts, which is known if there is no other.
+func oneOf(texts []string, end string) stream {
+	text := strings.Join(texts, "\n") + end
+	return stream{present: true, known: len(texts) == 1 && isPlain(text), text: text}
+}
+
+// document returns what the text of a here-document may be. The shell looks for no files in it,
 // and where its end is quoted expands nothing.
-func (r *lineReader) document(redir *syntax.Redirect) string {
+func (r *lineReader) document(redir *syntax.Redirect) []string {
 	quoted := slices.ContainsFunc(redir.Word.Parts, func(part syntax.WordPart) bool {
 		lit, ok := part.(*syntax.Lit)
 		return !ok || strings.Contains(lit.Value, `\`)
 	})
 	switch {
 	case redir.Hdoc == nil:
-		return ""
+		return []string{""}
 	case quoted:
-		return redir.Hdoc.Lit()
+		return []string{redir.Hdoc.Lit()}
 	}
-	return r.one(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: redir.Hdoc.Parts}}})[0]
+	return r.one(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: redir.Hdoc.Parts}}})
 }
 
 var leadingTabs = strings.NewReplacer("\n\t\t\t", "\n", "\n\t\t", "\n", "\n\t", "\n")

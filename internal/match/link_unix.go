@@ -7,6 +7,6 @@ import "syscall"
 // isLink reports whether a path is a link. It makes nothing of where that leads.
 func isLink(name string) bool {
 	var first [1]byte
-	n, err := syscall.Readlink(name, first[:])
-	return err == nil && n > 0
+	_, err := syscall.Readlink(name, first[:])
+	return err == nil
 }

@@ -18,10 +18,6 @@ func unknown(quoted bool) []value {
 
 // param returns what a $X or ${X…} may be.
 func (r *lineReader) param(p *syntax.ParamExp, quoted bool) []value {
-	if p.Param == nil || p.Flags != nil || len(p.Modifiers) > 0 || p.NestedParam != nil || p.Width || p.IsSet {
-		r.substitutions(p)
-		return unknown(quoted)
-	}
 	vals, known := r.lookup(p.Param.Value, p.Index)
 	if p.Index != nil {
 		r.substitutions(p.Index)
@@ -177,17 +173,20 @@ func (r *lineReader) assign(a *syntax.Assign) (texts []string) {
 	case a.Name == nil:
 		return nil
 	case a.Array != nil:
-		fields := []string{}
+		lists := [][]string{nil}
 		for _, elem := range a.Array.Elems {
 			if elem.Index != nil {
 				r.substitutions(elem.Index)
 			}
 			if elem.Value != nil {
-				fields = append(fields, r.fields(elem.Value)[0]...)
+				lists = multiply(lists, r.fields(elem.Value))
 			}
 		}
-		r.give(a.Name.Value, value{fields: fields, array: true})
-		return fields
+		for _, fields := range lists {
+			r.give(a.Name.Value, value{fields: fields, array: true})
+			texts = append(texts, fields...)
+		}
+		return texts
 	case a.Index != nil: // one more member, at a place that is not followed
 		for _, text := range r.one(a.Value) {
 			r.give(a.Name.Value, value{fields: []string{text}, array: true})
@@ -203,9 +202,6 @@ func (r *lineReader) assign(a *syntax.Assign) (texts []string) {
 
 // set gives a variable one more value.
 func (r *lineReader) set(name, text string, appends bool) {
-	if len(r.vars[name]) >= maxChoices {
-		return // one of them is any text
-	}
 	if appends {
 		for _, v := range r.vars[name] {
 			if r.budget.work -= len(text); !v.array {

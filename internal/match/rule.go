@@ -54,8 +54,6 @@ func (r *Rule) Match(c *Call) Decision {
 		return sure("the rule is empty")
 	case ruleNever:
 		return Decision{By: "the rule matches no call"}
-	case ruleInput:
-		return r.arg.match(c, r.strict)
 	}
 	if !r.ForTool(c.ToolName) {
 		return Decision{By: "the rule is for another tool"}

@@ -38,9 +38,11 @@ func (v variables) add(name string, val value) {
 			break
 		}
 	}
-	if len(have) >= maxChoices {
-		v[name] = append(have[:maxChoices-1:maxChoices-1], value{fields: []string{wildWordsText}})
-		return
+	switch len(have) {
+	case maxChoices:
+		return // one of them is any text
+	case maxChoices - 1:
+		val = value{fields: []string{wildWordsText}}
 	}
 	for _, h := range have {
 		if h.array == val.array && slices.Equal(h.fields, val.fields) {
