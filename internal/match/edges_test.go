@@ -217,7 +217,7 @@ func TestAStrictRuleRunsOnTextThatClaudeCodeCannotRead(t *testing.T) {
 	rule, _ := ParseRule("Bash(git *)", RuleOptions{StrictCompat: true})
 	for command, want := range map[string]bool{
 		"export A=1": false, "export A=(1)": true, "declare a[1]=2": true, "a[1]=2": true, "a=(1)": true, "a=1": false,
-		"a" + strings.Repeat(" a", maxCommand/2-1): false, "a " + strings.Repeat(" a", maxCommand/2): true,
+		"a" + strings.Repeat(" a", 4999) + "a": false, "a" + strings.Repeat(" a", 5000): true, // 10000 and 10001 bytes
 		"ls \\\nx": true, "ls \\\rx": true, "ls \\ x": true, "ls \\\tx": true, "ls \\x": false, "ls x\\": false, "ls \x01": true, "ls \x7f": true, "ls\tx": false, "ls\nx": false, "ls \r": true,
 		"ls é": false, "ls\u00a0x": true, "ls\u200bx": true, "ls\ufeffx": true,
 	} {

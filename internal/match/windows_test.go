@@ -132,6 +132,41 @@ func TestARuleMeetsAProgramByEachNameThatWindowsStartsItBy(t *testing.T) {
 	}
 }
 
+func TestAPatternOfATreeIsTakenFromItsFolder(t *testing.T) {
+	asOnWindows(t)
+	rule, _ := ParseRule(`Glob(C:\Users\me\a.txt)`, RuleOptions{})
+	for pattern, want := range map[string]bool{`a.txt`: true, `C:\Users\me\a.txt`: true, `\Users\me\a.txt`: true, `/c/Users/me/a.txt`: true, `~/a.txt`: true, `b.txt`: false, `C:\a.txt`: false, `\a.txt`: false, `/a.txt`: false} {
+		input, err := json.Marshal(map[string]string{"path": `C:\Users\me`, "pattern": pattern})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := windowsCall("Glob", "", "")
+		c.ToolInput = input
+		if d := rule.Match(c); d.Run != want {
+			t.Errorf("%s: %+v, want %v", pattern, d, want)
+		}
+	}
+}
+
+func TestAPathWithoutADriveIsReadInASessionWithoutADirectory(t *testing.T) {
+	asOnWindows(t)
+	touches, _ := ParseTouches([]string{`/Users/me/**`}, TouchOptions{})
+	c := windowsCall("Bash", "command", `cat '\Users\me\a'`)
+	c.Cwd, c.Workspace = "", ""
+	if d := touches.Match(c, Read); !d.Run {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestADriveIsAFolderElsewhere(t *testing.T) {
+	if onWindows {
+		t.Skip("it is a drive here")
+	}
+	if got := native("/c/x"); got != "/c/x" {
+		t.Error(got)
+	}
+}
+
 func TestAnExclusionMayNameADrive(t *testing.T) {
 	asOnWindows(t)
 	touches, _ := ParseTouches([]string{`C:\work\secret`, `!C:\work\secret\*`}, TouchOptions{})
@@ -159,6 +194,10 @@ func TestRulesOnPowerShellSeeItsSpellings(t *testing.T) {
 		{"PowerShell(rm *)", `Get-ChildItem x`, false},
 		{"PowerShell(rm *)", `iex $x`, true},
 		{"PowerShell(rm *)", `r"m" x`, true},
+		{`PowerShell(.\Build.ps1 all)`, `.\build.ps1   all`, true},
+		{`PowerShell(.\build.ps1)`, `.\build.ps1`, true},
+		{`PowerShell(.\build.ps1 all)`, `.\build.ps1   one`, false},
+		{"PowerShell(rm)", " ", false},
 	} {
 		r, _ := ParseRule(tt.rule, RuleOptions{})
 		if d := r.Match(windowsCall("PowerShell", "command", tt.command)); d.Run != tt.want {
