@@ -401,6 +401,37 @@ func TestDefaultPolicyIsThatOfAMisspeltEventToo(t *testing.T) {
 	}
 }
 
+// A file that nobody can read as hooks does not say what its failure means, nor
+// which events it concerns: the default counts, for each that can be blocked.
+func TestDefaultPolicyIsThatOfFilesThatAreNoHooks(t *testing.T) {
+	for name, text := range map[string]string{
+		"hooks/a/HOOK.md":   "+++\nevent = \"PreToolUse\"\ncommand = \n+++\n",
+		"hooks/b/HOOK.md":   "no front matter\n",
+		"hooks/c/HOOK.md":   "---\nevent: [PreToolUse\n---\n",
+		"hooks/d/HOOK.md":   "+++\ncommand = \"true\"\n+++\n",
+		"hooks/e/HOOK.md/x": "a folder in its place",
+		"settings.json":     "{\"hooks\": ",
+		"hooks/f/HOOK.md":   strings.Repeat("x", 2<<20),
+		"hooks/g/HOOK.md":   "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := machine(t, "")
+			write(t, filepath.Join(opts.UserDir, filepath.FromSlash(name)), text)
+			if out := dispatch(t, open(t, opts), bash("ls")); out.Verdict != hook.NoOpinion {
+				t.Errorf("without the setting: %v", out.Verdict)
+			}
+			write(t, filepath.Join(opts.UserDir, "settings.toml"), `default_on_failure = "block"`)
+			reg := open(t, opts)
+			if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny {
+				t.Errorf("%v %v", out.Verdict, ids(out))
+			}
+			if out := dispatch(t, reg, hook.Notification{Message: "x"}); out.Verdict == hook.Deny {
+				t.Errorf("a notification cannot be blocked: %+v", out)
+			}
+		})
+	}
+}
+
 // Settings that a reload reads are those of hooks registered before, too.
 func TestReloadedSettingsReachHooksThatWereRegistered(t *testing.T) {
 	opts := machine(t, "")

@@ -55,7 +55,7 @@ func settings() []Setting {
 	}
 	of := func(s Setting, inner ...decl.Key) Setting { s.Inner = inner; return s }
 	every := func(s Setting) Setting { s.others = true; return s }
-	policy := row("default_on_failure", decl.Choice, byReach, "`\"block\"` for hooks that do not say",
+	policy := row("default_on_failure", decl.Choice, byReach, "`\"block\"` for hooks that do not say, and for files that cannot be read as hooks: those block every event that can be blocked",
 		func(e *entry, s *Settings) {
 			s.DefaultOnFailure = decl.Meant(e.Table, "default_on_failure", decl.Policies, hook.FailureBlock)
 		})

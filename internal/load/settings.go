@@ -394,7 +394,7 @@ func (p *Settings) Gate(h *hook.Hook) string {
 func (p *Settings) Settled(h *hook.Hook) *hook.Hook {
 	policy, limits := h.OnFailure, h.Breaker
 	info := hook.Info(h.Concerns())
-	blocks := info.Block != hook.BlockNothing || h.Event == "" && h.Source.Pack != "" // what stands for a pack concerns every event
+	blocks := info.Block != hook.BlockNothing || h.Event == "" // what stands for a file or a pack that nobody can read concerns every event
 	if policy == "" && len(p.failBlock) > 0 && !info.NoPolicy && blocks && !h.Async && !h.AsyncRewake {
 		if _, ok := covering(p.failBlock, h.Authority()); ok {
 			policy = hook.FailureBlock
