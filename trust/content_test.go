@@ -59,10 +59,12 @@ func TestContentApprovesAHookWhileEachFileIsAsItSays(t *testing.T) {
 		{"a named file that never was", []string{"/late.sh"}, func(*workspace) {}, "", ""},
 		{"a named file that came", []string{"/late.sh"}, func(w *workspace) { w.write("/late.sh", "", 0o644) }, "late.sh is not among its files", ""},
 		{"a named file with a name of the shell's", []string{"/$x"}, func(w *workspace) { w.write("/$x", "", 0o644) }, "$x is not among its files", ""},
+		{"a named file with hostile characters, as a drive's colon", []string{"/c:x.sh"}, func(w *workspace) { w.write("/c:x.sh", "", 0o644) }, "", "c:x.sh is not among its files"},
 		{"a named file elsewhere", []string{"/../elsewhere.sh"}, func(*workspace) {}, "", "elsewhere.sh is not among its files"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
+			holdsHere(t, test.name)
 			w := newWorkspace(t)
 			w.root = filepath.Join(w.root, "pack")
 			w.dir = filepath.Join(w.root, ".tenterhook", "hooks", "guard")
@@ -123,5 +125,16 @@ func TestContentApprovesAnUnboundCommandAsSuch(t *testing.T) {
 	v := g.Check(func() hook.Program { return hook.Program{Unbound: "it runs what make finds"} })
 	if !v.Approved || v.Unbound() != "it runs what make finds" || !v.Approval.Unbound {
 		t.Errorf("%+v: %q", v, v.Unbound())
+	}
+}
+
+func TestANamedFileWhoseNameIsNotUTF8IsRefused(t *testing.T) {
+	holdsHere(t, "not UTF-8")
+	w := newWorkspace(t)
+	w.write("/\xff", "", 0o644)
+	content := trust.NewContent("the digest of the pack", "fetch it again", said(t, w.root))
+	v := trust.NewContentGuard(w.subject(), content).Check(func() hook.Program { return hook.Program{Files: []string{w.path("/\xff")}} })
+	if v.Approved || !strings.Contains(v.Why, "not UTF-8") {
+		t.Errorf("%+v", v)
 	}
 }

@@ -25,6 +25,8 @@ func TestUnifiedDiff(t *testing.T) {
 		{"in the middle", numbered(1, 9), numbered(1, 4) + "x\n" + numbered(6, 9), "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n"},
 		{"twice, near", numbered(1, 9), "x\n" + numbered(2, 7) + "y\n9\n", "@@ -1,9 +1,9 @@\n-1\n+x\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+y\n 9\n"},
 		{"twice, far", numbered(1, 12), "x\n" + numbered(2, 11), "@@ -1,4 +1,4 @@\n-1\n+x\n 2\n 3\n 4\n@@ -9,4 +9,3 @@\n 9\n 10\n 11\n-12\n"},
+		{"in a long file", numbered(1, 3000), numbered(1, 2) + "x\n" + numbered(4, 3000), "@@ -1,6 +1,6 @@\n 1\n 2\n-3\n+x\n 4\n 5\n 6\n"},
+		{"near the end of a long file", numbered(1, 3000), numbered(1, 2997) + "x\n" + numbered(2999, 3000), "@@ -2995,6 +2995,6 @@\n 2995\n 2996\n 2997\n-2998\n+x\n 2999\n 3000\n"},
 		{"a newline at the end", "a", "a\n", "@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+a\n"},
 	}
 	for _, test := range tests {

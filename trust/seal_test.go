@@ -182,6 +182,12 @@ func TestWhatCannotBeBoundIsRefused(t *testing.T) {
 			must(w.t, os.Rename(w.root, moved))
 			s.Root, s.Dir, s.Path = moved, strings.Replace(s.Dir, w.root, moved, 1), strings.Replace(s.Path, w.root, moved, 1)
 		}, trust.CodeDefinition},
+		{"a root that is not UTF-8, of a hook with another path", func(w *workspace, s *trust.Subject) {
+			moved := w.root + "\xff"
+			must(w.t, os.Rename(w.root, moved))
+			s.Path = w.path("/hooks.toml")
+			s.Root, s.Dir = moved, strings.Replace(s.Dir, w.root, moved, 1)
+		}, trust.CodeDefinition},
 		{"a name that is not UTF-8", func(w *workspace, s *trust.Subject) { w.write("\xff", "", 0o644) }, trust.CodeDefinition},
 		{"a named folder", func(w *workspace, s *trust.Subject) { s.Files = []string{w.root} }, trust.CodeNotAFile},
 	}

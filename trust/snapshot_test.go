@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -301,6 +302,47 @@ func TestSnapshotsThatNobodyUsesAreSwept(t *testing.T) {
 		if _, err := os.Stat(dirs[i]); (err == nil) != want {
 			t.Errorf("copy %d is there: %v", i, err == nil)
 		}
+	}
+}
+
+func TestASnapshotIsKeptForThirtyDays(t *testing.T) {
+	const day = 24 * time.Hour
+	for age, want := range map[time.Duration]bool{30*day - 12*time.Hour: true, 30*day + 12*time.Hour: false} {
+		w := newWorkspace(t)
+		_, parent := snapshots(t)
+		old, err := trust.NewSnapshots(parent).Dir(w.seal())
+		must(t, err)
+		used := time.Now().Add(-age)
+		must(t, os.Chtimes(old, used, used))
+		w.write("run.sh", "new", 0o755)
+		_, err = trust.NewSnapshots(parent).Dir(w.seal())
+		must(t, err)
+		if _, err := os.Stat(old); (err == nil) != want {
+			t.Errorf("after %v it is there: %v", age, err == nil)
+		}
+	}
+}
+
+// A name may be too long where the copy is to lie.
+func TestASnapshotWithoutEachFileIsNone(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other lengths are too long")
+	}
+	w := newWorkspace(t)
+	long := strings.Repeat("n", 250)
+	w.write(long, "", 0o644)
+	sealed := w.seal()
+	_, parent := snapshots(t)
+	for len(parent) < 4096-420 {
+		parent = filepath.Join(parent, strings.Repeat("d", 100))
+	}
+	parent = filepath.Join(parent, strings.Repeat("d", max(1, 4096-260-len(parent))))
+	if dir, err := trust.NewSnapshots(parent).Dir(sealed); err == nil {
+		t.Errorf("a copy without a file: %.40s", dir)
+	}
+	w.remove(long)
+	if _, err := trust.NewSnapshots(parent).Dir(w.seal()); err != nil {
+		t.Errorf("the place itself: %v", err)
 	}
 }
 
