@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // Options configure a Recorder and a Journal. The zero value keeps everything
@@ -255,7 +256,7 @@ type DroppedError struct {
 
 // Error returns the count in words, and why.
 func (e *DroppedError) Error() string {
-	text := plural(e.Count, "record") + " could not be written to the journal"
+	text := phrase.Count(int(e.Count), "record") + " could not be written to the journal"
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}

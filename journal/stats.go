@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -146,11 +145,4 @@ func (t *Tally) quantile(q float64) float64 {
 		}
 	}
 	return 0
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.FormatInt(n, 10) + " " + what + "s"
 }

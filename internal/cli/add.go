@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/examples/hooks"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/source"
 )
 
@@ -169,7 +170,7 @@ func (a *app) addFrom(ctx context.Context, spec source.Spec, dir string, f addFl
 			return nil, err
 		}
 	}
-	question := fmt.Sprintf("add %s to %s", plural(len(fetched.Hooks), "hook"), dir)
+	question := fmt.Sprintf("add %s to %s", phrase.Count(len(fetched.Hooks), "hook"), dir)
 	if ok, err := a.agreed(question, f.yes || spec.Kind == source.KindCatalogue, answers); err != nil || !ok {
 		if err == nil {
 			fmt.Fprintln(a.Err, "nothing was added")

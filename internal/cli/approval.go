@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -106,7 +107,7 @@ func lineSuffix(line int) string {
 func (a *app) showChanges(p *page, reg *registry.Registry, seal *trust.Seal, changes []trust.Change) {
 	for i, change := range changes {
 		if i == shownFiles {
-			p.line(fmt.Sprintf("  and %s more", plural(len(changes)-i, "change")))
+			p.line(fmt.Sprintf("  and %s more", phrase.Count(len(changes)-i, "change")))
 			return
 		}
 		p.line("  " + p.style.yellow(factText(change.String())))
@@ -333,7 +334,7 @@ func (p *page) files(definition []byte, outside, folder []trust.File, text func(
 		p.showText(f, text)
 	}
 	if texts > shownTexts {
-		p.line(fmt.Sprintf("  %s more are not shown", plural(texts-shownTexts, "text")))
+		p.line(fmt.Sprintf("  %s more are not shown", phrase.Count(texts-shownTexts, "text")))
 	}
 }
 
@@ -357,7 +358,7 @@ func (p *page) showText(f trust.File, text func(trust.File) ([]byte, bool)) {
 		p.fact("text of", fmt.Sprintf("%s: not shown, %d bytes, sha256:%s", f.Name, f.Size, f.SHA256))
 		return
 	}
-	p.fact("text of", fmt.Sprintf("%s, %s", f.Name, plural(bytes.Count(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))+1, "line")))
+	p.fact("text of", fmt.Sprintf("%s, %s", f.Name, phrase.Count(bytes.Count(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))+1, "line")))
 	p.text(string(data), "    | ")
 }
 
@@ -370,7 +371,7 @@ func (p *page) text(text, mark string) {
 	list := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range list {
 		if i == shownLines {
-			p.line(fmt.Sprintf("%s… and %s more", mark, plural(len(list)-i, "line")))
+			p.line(fmt.Sprintf("%s… and %s more", mark, phrase.Count(len(list)-i, "line")))
 			return
 		}
 		rest := ""

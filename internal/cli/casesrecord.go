@@ -17,6 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -253,7 +254,7 @@ func (a *app) printRecorded(h *testedHook, path string, c *recordedCase, differe
 	style := a.styleOf(a.Out)
 	fmt.Fprintf(a.Out, "wrote %s\n", printable(path))
 	if c.masked > 0 {
-		fmt.Fprintf(a.Out, "%s in it: the hook sees [masked] there\n", plural(c.masked, "masked secret"))
+		fmt.Fprintf(a.Out, "%s in it: the hook sees [masked] there\n", phrase.Count(c.masked, "masked secret"))
 	}
 	fmt.Fprintln(a.Out, "read it before you share it: it holds what the event held")
 	if len(differences) > 0 {

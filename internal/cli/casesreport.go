@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // tests is what test prints.
@@ -108,7 +110,7 @@ func (a *app) printTested(h *testedHook, results []caseResult) {
 		return
 	}
 	if passed > 0 {
-		fmt.Fprintf(a.Out, "%s  %s  %s  %.1f s\n", style.green("passed"), oneLine(h.id), plural(passed, "case"), took/1000)
+		fmt.Fprintf(a.Out, "%s  %s  %s  %.1f s\n", style.green("passed"), oneLine(h.id), phrase.Count(passed, "case"), took/1000)
 	}
 	for _, r := range results {
 		switch r.Status {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -41,9 +42,9 @@ func (a *app) checkCommand() *cobra.Command {
 			for _, d := range report.Diagnostics {
 				fmt.Fprintf(a.Out, "%s %s\n", style.severity(d.Severity), printable(d.String()))
 			}
-			fmt.Fprintf(a.Out, "%s, %s: %s\n", plural(report.Files, "file"), plural(report.Hooks, "hook"), summary(report.Diagnostics))
+			fmt.Fprintf(a.Out, "%s, %s: %s\n", phrase.Count(report.Files, "file"), phrase.Count(report.Hooks, "hook"), summary(report.Diagnostics))
 			if report.Unable > 0 {
-				fmt.Fprintf(a.Out, "%s cannot run on this machine\n", plural(report.Unable, "hook"))
+				fmt.Fprintf(a.Out, "%s cannot run on this machine\n", phrase.Count(report.Unable, "hook"))
 			}
 			if len(args) == 0 {
 				a.printRoot(report.Workspace)
@@ -72,12 +73,5 @@ func summary(ds []hook.Diagnostic) string {
 	if errors+warnings == 0 {
 		return "nothing wrong"
 	}
-	return plural(errors, "error") + ", " + plural(warnings, "warning")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return phrase.Count(errors, "error") + ", " + phrase.Count(warnings, "warning")
 }

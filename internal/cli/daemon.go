@@ -15,6 +15,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 func (a *app) daemonCommand() *cobra.Command {
@@ -127,7 +128,7 @@ func (a *app) printStatus(s *daemon.Status) {
 	if s.HTTP != "" {
 		fmt.Fprintln(a.Out, "http: "+s.HTTP)
 	}
-	fmt.Fprintf(a.Out, "calls: %d, %d under way, %d waiting; %s\n", s.Calls, s.UnderWay, s.Waiting, plural(s.Sessions, "session"))
+	fmt.Fprintf(a.Out, "calls: %d, %d under way, %d waiting; %s\n", s.Calls, s.UnderWay, s.Waiting, phrase.Count(s.Sessions, "session"))
 	for _, w := range s.Workspaces {
 		fmt.Fprintln(a.Out, "workspace: "+printable(w))
 	}

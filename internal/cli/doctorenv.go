@@ -14,6 +14,7 @@ import (
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -113,7 +114,7 @@ func examineDaemon() (problems []problem) {
 		return problems
 	}
 	if status.Dropped > 0 {
-		say(hook.SeverityWarning, "journal_lost", fmt.Sprintf("%s could not be written to the journal", plural(int(status.Dropped), "record")),
+		say(hook.SeverityWarning, "journal_lost", fmt.Sprintf("%s could not be written to the journal", phrase.Count(int(status.Dropped), "record")),
 			"free space, or make the state directory writable")
 	}
 	if _, err := os.Stat(status.Program); err != nil {

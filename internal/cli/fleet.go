@@ -24,6 +24,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/fleetstate"
 	"github.com/tenterhook/tenterhook/internal/jobs"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/source"
 )
 
@@ -113,7 +114,7 @@ func (a *app) jobDiagnostics() (list []hook.Diagnostic) {
 		if n == 0 {
 			return
 		}
-		d := hook.Diagnostic{Severity: hook.SeverityInfo, Code: "fleet_jobs", Message: fmt.Sprintf("%s %s, the oldest since %s", plural(n, "job"), what, since.Format(time.RFC3339)), Hint: hint}
+		d := hook.Diagnostic{Severity: hook.SeverityInfo, Code: "fleet_jobs", Message: fmt.Sprintf("%s %s, the oldest since %s", phrase.Count(n, "job"), what, since.Format(time.RFC3339)), Hint: hint}
 		if time.Since(since) > within {
 			d.Severity = hook.SeverityWarning
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -43,7 +44,7 @@ func (a *app) runCommand() *cobra.Command {
 		out.Diagnostics, others = concerning(out)
 		a.printOutcome(out)
 		if others > 0 {
-			fmt.Fprintf(a.Err, "%s in other hooks: tenterhook check\n", plural(others, "more problem"))
+			fmt.Fprintf(a.Err, "%s in other hooks: tenterhook check\n", phrase.Count(others, "more problem"))
 		}
 		a.printRoot(reg.Workspace())
 		if out.Run != "" && recorded {

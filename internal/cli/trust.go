@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -295,7 +296,7 @@ func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
 			return err
 		}
 	} else if len(removed) > 0 {
-		fmt.Fprintf(a.Out, "revoked %s\n", plural(len(removed), "approval"))
+		fmt.Fprintf(a.Out, "revoked %s\n", phrase.Count(len(removed), "approval"))
 	}
 	for i, id := range ids {
 		if !slices.ContainsFunc(removed, func(x trust.Approval) bool { return x.ID == meant[i] }) {
@@ -395,9 +396,9 @@ func (a *app) export(reg *registry.Registry, path string) error {
 	if err := robustio.Rename(file.Name(), path); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Err, "%s has %s\n", path, plural(len(here), "approval"))
+	fmt.Fprintf(a.Err, "%s has %s\n", path, phrase.Count(len(here), "approval"))
 	if len(without) > 0 {
-		fmt.Fprintf(a.Err, "%s not approved, and not in it: %s\n", plural(len(without), "hook"), strings.Join(without, ", "))
+		fmt.Fprintf(a.Err, "%s not approved, and not in it: %s\n", phrase.Count(len(without), "hook"), strings.Join(without, ", "))
 	}
 	return nil
 }

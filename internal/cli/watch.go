@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -31,7 +32,7 @@ func (a *app) watchCommand() *cobra.Command {
 			}
 			defer reg.Close()
 			if !a.json {
-				fmt.Fprintf(a.Out, "watching %s; Ctrl-C ends\n", plural(len(reg.List()), "hook"))
+				fmt.Fprintf(a.Out, "watching %s; Ctrl-C ends\n", phrase.Count(len(reg.List()), "hook"))
 			}
 			a.printDiagnostics(reg.Diagnostics())
 			return reg.Watch(ctx, a.printReload)

@@ -80,9 +80,6 @@ func (s *scanner) Next() {
 	}
 }
 
-// Pos is where the line begins, in bytes from the start of the text.
-func (s *scanner) Pos() int { return s.pos }
-
 // Line is the line's number, from 1.
 func (s *scanner) Line() int { return s.line }
 
@@ -91,9 +88,6 @@ func (s *scanner) Excess() excess { return s.excess }
 
 // Commas is how many commas lie before the line.
 func (s *scanner) Commas() int { return s.commas }
-
-// Open reports whether the text ended inside a string of several lines.
-func (s *scanner) Open() bool { return s.open }
 
 // Key returns the parts of the key that the line begins with, which hold until
 // the next call, and what the line does with it. There is at most one part more

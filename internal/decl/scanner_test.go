@@ -82,8 +82,8 @@ func TestScanStopsAtALimit(t *testing.T) {
 func TestStringThatSwallowsTheRestIsOpen(t *testing.T) {
 	for text, want := range map[string]bool{"a = '''\n": true, "a = \"\"\"x\"\"": true, "a = 'x": false, "a = ''''''": false, "a = ''": false} {
 		s := newScanner(text, few)
-		if walk(s); s.Open() != want {
-			t.Errorf("%q: open %v", text, s.Open())
+		if walk(s); s.open != want {
+			t.Errorf("%q: open %v", text, s.open)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func FuzzScan(f *testing.F) {
 		}
 		var keys []found
 		for s.More() {
-			before := s.Pos()
+			before := s.pos
 			if want := 1 + strings.Count(text[:before], "\n"); s.Line() != want {
 				t.Fatalf("byte %d is on line %d, not %d", before, want, s.Line())
 			}
@@ -113,7 +113,7 @@ func FuzzScan(f *testing.F) {
 			if kind != other {
 				keys = append(keys, found{slices.Clone(parts), kind})
 			}
-			if s.Next(); s.Pos() <= before {
+			if s.Next(); s.pos <= before {
 				t.Fatalf("it stays at byte %d", before)
 			}
 		}
@@ -125,8 +125,8 @@ func FuzzScan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.Open() || s.Pos() != len(text) {
-			t.Fatalf("open %v, at byte %d of %d", s.Open(), s.Pos(), len(text))
+		if s.open || s.pos != len(text) {
+			t.Fatalf("open %v, at byte %d of %d", s.open, s.pos, len(text))
 		}
 		known := make(map[string]bool)
 		for _, key := range meta.Keys() {

@@ -57,21 +57,6 @@ func HookID(scope hook.Scope, pkg, name string) string {
 	return scope.String() + "/" + name
 }
 
-// Recognize says whose config file this is, by its path and by its content: a
-// path alone does not tell the dialect. It returns false for a file that
-// declares no hooks, or that cannot be read and has no telling path.
-func Recognize(path string, data []byte) (product string, ok bool) {
-	if len(data) > MaxConfig {
-		return "", false
-	}
-	doc := parseConfig(path, data)
-	f, ok := recognize(slashed(path), doc.Root)
-	if !ok {
-		return "", false
-	}
-	return f.product.name, true
-}
-
 // ReadConfig reads a config file of any product. What is wrong with an entry
 // costs that entry alone: it becomes a hook in StateInvalid. A file that cannot
 // be read at all is one such hook, without an event, so that nobody takes it

@@ -110,12 +110,6 @@ var movers = strings.Fields(`PATH PATHEXT COMSPEC IFS ENV CDPATH FPATH fpath PS4
 var moverPrefixes = strings.Fields(`CLAUDE_ TENTERHOOK_ BASH_ LD_ DYLD_ PYTHON NODE_ NPM_ npm_ YARN_ PNPM_ BUN_ DENO_ PERL RUBY GEM_ BUNDLE_
 	PHP LUA_ JAVA_ JDK_ _JAVA_ JQ_ GIT_ SSH_ XDG_ CARGO_ OPENSSL_ DOTNET_ COMPlus_ CORECLR_ POWERSHELL PSModule SYSTEMD_`)
 
-// Executable reports whether path is a program.
-func Executable(path string) bool {
-	_, ok := executable(path, &Environ{})
-	return ok
-}
-
 // HasShell reports whether command lines can be run in an environment, "key=value".
 func HasShell(env []string) bool {
 	argv, _ := (&Environ{list: env}).shell("")

@@ -62,6 +62,9 @@ func (c *cell) make() {
 	c.made <- m
 }
 
+// filtered reports whether the policy needs a filter of system calls.
+func (p *Policy) filtered() bool { return p.files() || p.offline() }
+
 // live is the life of the thread.
 func (c *cell) live() {
 	defer close(c.done)

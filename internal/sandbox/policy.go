@@ -79,9 +79,6 @@ func (p *Policy) files() bool {
 	return (p.Mode == ReadOnly || p.Mode == Strict) && !p.without(MechanismFiles)
 }
 
-// filtered reports whether the policy needs a filter of system calls.
-func (p *Policy) filtered() bool { return p.files() || p.offline() }
-
 // without reports whether the policy does without a mechanism.
 func (p *Policy) without(m Mechanism) bool { return slices.Contains(p.lacks, m) }
 
@@ -96,22 +93,6 @@ func (p *Policy) Enforceable() *Policy {
 		return nil
 	}
 	return &part
-}
-
-// key tells policies apart, also by what is at their paths now: a directory that was made again is another.
-func (p *Policy) key() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %v %v %d %v", p.Mode, p.Ports, p.Serve, p.Memory, p.lacks)
-	if p.Ports == nil {
-		b.WriteString(" any")
-	}
-	for _, list := range [][]string{p.Write, p.Read, p.Deny} {
-		for _, path := range list {
-			fmt.Fprintf(&b, " %q %s", path, identity(path))
-		}
-		b.WriteByte(';')
-	}
-	return b.String()
 }
 
 // Mechanism is one thing that a machine can enforce.

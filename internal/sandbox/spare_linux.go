@@ -3,8 +3,12 @@
 package sandbox
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -49,6 +53,31 @@ func (s *pool) take(p *Policy) (c *cell, spare bool) {
 		time.AfterFunc(spareSoon, func() { s.prepare(key, p) })
 	}
 	return c, spare
+}
+
+// key tells policies apart, also by what is at their paths now: a directory that was made again is another.
+func (p *Policy) key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %v %v %d %v", p.Mode, p.Ports, p.Serve, p.Memory, p.lacks)
+	if p.Ports == nil {
+		b.WriteString(" any")
+	}
+	for _, list := range [][]string{p.Write, p.Read, p.Deny} {
+		for _, path := range list {
+			fmt.Fprintf(&b, " %q %s", path, identity(path))
+		}
+		b.WriteByte(';')
+	}
+	return b.String()
+}
+
+// identity tells one file at a path from another.
+func identity(path string) string {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
 // spareSoon lets the run that is under way have the processor first.

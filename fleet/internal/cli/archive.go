@@ -16,6 +16,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/archive"
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -60,7 +61,7 @@ func (a *app) archiveCommand() *cobra.Command {
 			if a.json {
 				return a.printJSON(added)
 			}
-			fmt.Fprintf(a.out, "archived %s; %d came again, %d were refused\n", plural(added.New, "record"), added.Copies, added.Refused)
+			fmt.Fprintf(a.out, "archived %s; %d came again, %d were refused\n", phrase.Count(added.New, "record"), added.Copies, added.Refused)
 			return nil
 		},
 	}
@@ -322,7 +323,7 @@ func (a *app) statsCommand() *cobra.Command {
 				for _, s := range stats {
 					where := s.Machine
 					if where == "" {
-						where = plural(s.Machines, "machine")
+						where = phrase.Count(s.Machines, "machine")
 					}
 					fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f ms\t%.1f ms\t%.1f ms\t%s\n", cellOf(s.Hook), cellOf(where), s.Runs, s.Denied, s.Failed, s.Skipped,
 						s.P50MS, s.P95MS, s.P99MS, s.Last.Local().Format("01-02 15:04:05"))

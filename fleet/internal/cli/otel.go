@@ -15,6 +15,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/agent"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/fleet/internal/telemetry"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/internal/version"
 	"github.com/tenterhook/tenterhook/journal"
@@ -74,9 +75,9 @@ func (a *app) otel(ctx context.Context, endpoint string, once bool, every time.D
 	if a.json {
 		return a.printJSON(map[string]any{"sent": sent, "missed": missed})
 	}
-	fmt.Fprintf(a.out, "sent %s\n", plural(sent, "event"))
+	fmt.Fprintf(a.out, "sent %s\n", phrase.Count(sent, "event"))
 	if missed > 0 {
-		fmt.Fprintf(a.out, "%s had left the journal before they were sent: see keep and max_size under [journal]\n", plural(int(missed), "event"))
+		fmt.Fprintf(a.out, "%s had left the journal before they were sent: see keep and max_size under [journal]\n", phrase.Count(int(missed), "event"))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/oci"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 const refHelp = "REF is HOST/REPOSITORY:TAG or HOST/REPOSITORY@sha256:… of a registry, or oci:PATH:TAG or\n" +
@@ -81,14 +82,7 @@ func pinned(ref pack.Reference, digest string) string {
 }
 
 func (s summary) String() string {
-	return fmt.Sprintf("%s, %s, %s", plural(len(s.Hooks), "hook"), plural(s.Files, "file"), size(s.Bytes))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s, %s, %s", phrase.Count(len(s.Hooks), "hook"), phrase.Count(s.Files, "file"), size(s.Bytes))
 }
 
 func size(bytes int64) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -45,9 +46,9 @@ func (a *app) pruneCommand() *cobra.Command {
 			case len(gone) == 0:
 				fmt.Fprintln(a.out, "the settings name every pack in the store")
 			case yes:
-				fmt.Fprintf(a.out, "removed %s\n", plural(len(gone), "pack"))
+				fmt.Fprintf(a.out, "removed %s\n", phrase.Count(len(gone), "pack"))
 			default:
-				fmt.Fprintf(a.out, "no settings name %s; --yes removes them\n", plural(len(gone), "pack"))
+				fmt.Fprintf(a.out, "no settings name %s; --yes removes them\n", phrase.Count(len(gone), "pack"))
 			}
 			return nil
 		}),

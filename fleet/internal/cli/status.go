@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/internal/fleetstate"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/journal"
 )
@@ -76,7 +77,7 @@ func (a *app) machineStatus(ctx context.Context) error {
 	if r.Running {
 		fmt.Fprintf(a.out, "the agent runs; last contact with the hub: %s\n", ago(r.Agent.Contact, now))
 	}
-	fmt.Fprintf(a.out, "%s to ship\n", plural(int(r.Backlog), "record"))
+	fmt.Fprintf(a.out, "%s to ship\n", phrase.Count(int(r.Backlog), "record"))
 	if r.Agent != nil {
 		for _, name := range sortedKeys(r.Agent.Parts) {
 			fmt.Fprintf(a.out, "%s: %s\n", printable(name), cellOf(partText(r.Agent, name, now)))

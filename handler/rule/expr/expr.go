@@ -40,19 +40,6 @@ var facts = map[string]*cel.Type{
 	"time.hour": cel.IntType, "time.minute": cel.IntType,
 }
 
-// Facts lists the names that expressions have beside the event's fields, in
-// order.
-func Facts() []string {
-	names := []string{`env("NAME")`}
-	for name := range facts {
-		if name != nameEnv {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // language is CEL with the names and functions of rules.
 var language = sync.OnceValues(func() (*cel.Env, error) {
 	options := []cel.EnvOption{

@@ -1,3 +1,0 @@
-package sandbox
-
-func identity(string) string { return "" }
