@@ -254,7 +254,14 @@ func BenchmarkLoadPackages50(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	approveAll(b, opts)
+	reg, err := tenterhook.Open(b.Context(), opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	approveAll(b, reg)
+	if err := reg.Close(); err != nil {
+		b.Fatal(err)
+	}
 	time.Sleep(200 * time.Millisecond) // until the files' times tell one write from the next
 	starts := func() int {
 		data, err := os.ReadFile(mark)
@@ -287,19 +294,15 @@ func BenchmarkLoadPackages50(b *testing.B) {
 }
 
 // approveAll approves all that needs it.
-func approveAll(b *testing.B, opts tenterhook.Options) {
-	reg, err := tenterhook.Open(b.Context(), opts)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer reg.Close()
+func approveAll(t testing.TB, reg *registry.Registry) {
+	t.Helper()
 	for _, s := range reg.Subjects() {
 		seal, err := s.Seal()
 		if err == nil {
 			err = reg.Approvals().Approve(seal)
 		}
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 }

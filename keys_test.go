@@ -353,15 +353,7 @@ func TestKeysOfAPluginHookHaveAnEffect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range reg.Subjects() {
-			seal, err := s.Seal()
-			if err == nil {
-				err = reg.Approvals().Approve(seal)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		approveAll(t, reg)
 		out, err := reg.Dispatch(t.Context(), bash("rm -rf /"))
 		if err != nil || len(out.Results) == 0 || out.Results[0].Hook.Name != "mine" || out.Results[0].Status != want {
 			t.Errorf("%s: %v, %+v; want %s", lines, err, out, want)

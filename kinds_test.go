@@ -111,15 +111,7 @@ func denies(t *testing.T, opts tenterhook.Options, id string) {
 		t.Fatal(err)
 	}
 	defer reg.Close()
-	for _, s := range reg.Subjects() {
-		seal, err := s.Seal()
-		if err == nil {
-			err = reg.Approvals().Approve(seal)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	approveAll(t, reg)
 	out, err := reg.Dispatch(t.Context(), hook.PreToolUse{ToolName: "Bash", ToolInput: json.RawMessage(`{"command": "rm -rf /"}`)})
 	if err != nil {
 		t.Fatal(err)

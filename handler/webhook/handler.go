@@ -140,8 +140,8 @@ func (p *plan) warn(c *hook.Call) {
 		return
 	}
 	for _, trouble := range p.problems {
-		if trouble.level == warning {
-			c.Warn(trouble.code, trouble.message, trouble.hint)
+		if trouble.Severity == hook.SeverityWarning && trouble.Code != plainHTTP {
+			c.Warn(trouble.Code, trouble.Message, trouble.Hint)
 		}
 	}
 }

@@ -23,28 +23,11 @@ type plan struct {
 	where  string // host and port, for people
 	hidden bool   // a variable names the host, so only its name is shown
 
-	problems []problem
-	failed   *hook.Error // the first that is fatal
+	source   hook.Diagnostic   // what every problem begins with
+	problems []hook.Diagnostic // with an error among them the hook does not run
+	failed   *hook.Error       // the first error
 	warned   atomic.Bool
 }
-
-// problem is one thing that is wrong with a hook.
-type problem struct {
-	level   level
-	code    string
-	message string
-	hint    string
-}
-
-// level says who is told of a problem, and whether the hook can run with it.
-type level uint8
-
-const (
-	note    level = iota // whoever checks the hook
-	warning              // the first run too
-	refusal              // it does not run: the settings or the environment are against it
-	mistake              // it does not run: what is declared can never work
-)
 
 // maxPlans bounds what is remembered: hooks come and go with their sessions.
 const maxPlans = 1024
@@ -69,32 +52,37 @@ func (ps *plans) get(h *hook.Hook, make func(*hook.Hook) *plan) *plan {
 
 // plan works a hook's request out.
 func (p *policy) plan(h *hook.Hook) *plan {
-	made := &plan{method: http.MethodPost}
+	made := &plan{method: http.MethodPost, source: hook.Diagnostic{Hook: h.ID, Path: h.Source.Path, Line: h.Source.Line}}
 	v := &variables{env: p.env, own: h.Env, allowed: p.envVars, settings: p.envVars != nil}
 	made.param(h, "allowedEnvVars", &v.listed)
 	made.chooseMethod(h)
 	made.chooseURL(h, p, v)
 	made.chooseHeaders(h, v)
 	for _, trouble := range made.problems {
-		if trouble.level >= refusal {
-			made.failed = &hook.Error{Failure: hook.FailureStart, Reason: trouble.message, Hint: trouble.hint}
+		if trouble.Severity == hook.SeverityError {
+			made.failed = &hook.Error{Failure: hook.FailureStart, Reason: trouble.Message, Hint: trouble.Hint}
 			break
 		}
 	}
 	return made
 }
 
-func (p *plan) add(l level, code, message, hint string) {
-	p.problems = append(p.problems, problem{l, code, message, hint})
+func (p *plan) add(s hook.Severity, code, message, hint string) {
+	d := p.source
+	d.Severity, d.Code, d.Message, d.Hint = s, code, message, hint
+	p.problems = append(p.problems, d)
 }
 
-func (p *plan) fault(l level, code, of string, f *fault) { p.add(l, code, of+": "+f.reason, f.hint) }
+// fault adds an error.
+func (p *plan) fault(code, of string, f *fault) {
+	p.add(hook.SeverityError, code, of+": "+f.reason, f.hint)
+}
 
 // param reads a key of the definition; one that is not there leaves into as
 // it is.
 func (p *plan) param(h *hook.Hook, key string, into any) {
 	if raw, ok := h.Params[key]; ok && json.Unmarshal(raw, into) != nil {
-		p.add(mistake, "wrong_type", key+" cannot be read", "url and method are texts, headers a table of texts, allowed_env_vars a list of texts")
+		p.add(hook.SeverityError, "wrong_type", key+" cannot be read", "url and method are texts, headers a table of texts, allowed_env_vars a list of texts")
 	}
 }
 
@@ -103,7 +91,7 @@ func (p *plan) chooseMethod(h *hook.Hook) {
 	p.param(h, "method", &declared)
 	p.method = strings.ToUpper(declared)
 	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, p.method) {
-		p.add(mistake, "http_method", fmt.Sprintf("method: %q sends no event", clip(declared)), "leave it out for POST, or write PUT or PATCH")
+		p.add(hook.SeverityError, "http_method", fmt.Sprintf("method: %q sends no event", clip(declared)), "leave it out for POST, or write PUT or PATCH")
 	}
 }
 
@@ -113,12 +101,10 @@ func (p *plan) chooseURL(h *hook.Hook, rules *policy, v *variables) {
 	var declared string
 	p.param(h, "url", &declared)
 	if declared == "" {
-		p.add(mistake, "missing_url", "it has no url", `add url = "https://…"`)
+		p.add(hook.SeverityError, "missing_url", "it has no url", `add url = "https://…"`)
 		return
 	}
-	bound := false
 	raw, err := expand(declared, false, func(name string) (string, *fault) {
-		bound = true
 		value := v.get(name)
 		if err := v.refused(name); err != nil || value != "" {
 			return value, err
@@ -126,19 +112,15 @@ func (p *plan) chooseURL(h *hook.Hook, rules *policy, v *variables) {
 		return "", &fault{"$" + clip(name) + " is not set", "set it, or write the URL out"}
 	})
 	if err != nil {
-		p.fault(refusal, "http_url_variable", "url", err)
+		p.fault("http_url_variable", "url", err)
 		return
-	}
-	wrong := mistake
-	if bound {
-		wrong = refusal
 	}
 	t, err := parseTarget(raw)
 	if err == nil {
 		p.url, err = t.url()
 	}
 	if err != nil {
-		p.fault(wrong, "http_url", "url", err)
+		p.fault("http_url", "url", err)
 		return
 	}
 	p.where = t.address()
@@ -149,29 +131,32 @@ func (p *plan) chooseURL(h *hook.Hook, rules *policy, v *variables) {
 		}
 	}
 	if name := bareVariable(declared); name != "" {
-		p.add(warning, "http_url_variable", "url: $"+clip(name)+" is sent as it stands", "write ${"+clip(name)+"}")
+		p.add(hook.SeverityWarning, "http_url_variable", "url: $"+clip(name)+" is sent as it stands", "write ${"+clip(name)+"}")
 	}
 	p.permit(&t, rules)
 }
+
+// plainHTTP is the code of the one warning that no run repeats.
+const plainHTTP = "http_plain"
 
 // permit asks the settings whether a URL may be called.
 func (p *plan) permit(t *target, rules *policy) {
 	switch {
 	case len(rules.allow) == 0:
-		p.add(refusal, "http_url_not_allowed", "url: the settings allow no URL at all", "add "+p.suggestion(t)+" to allowed_http_hook_urls in the user's settings")
+		p.add(hook.SeverityError, "http_url_not_allowed", "url: the settings allow no URL at all", "add "+p.suggestion(t)+" to allowed_http_hook_urls in the user's settings")
 	case !slices.ContainsFunc(rules.allow, func(a pattern) bool { return a.matches(t) }):
-		p.add(refusal, "http_url_not_allowed", "url: no pattern of allowed_http_hook_urls matches it", "add "+p.suggestion(t)+" there, in the user's settings")
+		p.add(hook.SeverityError, "http_url_not_allowed", "url: no pattern of allowed_http_hook_urls matches it", "add "+p.suggestion(t)+" there, in the user's settings")
 	}
 	local := t.host.local()
 	if local && !rules.local {
-		p.add(refusal, "http_local_target", "url: "+p.where+" is not on the public Internet", localHint)
+		p.add(hook.SeverityError, "http_local_target", "url: "+p.where+" is not on the public Internet", localHint)
 	}
 	if t.scheme == "http" && !local {
-		p.add(note, "http_plain", "url: what is sent to "+p.where+" is not encrypted", "use https")
+		p.add(hook.SeverityWarning, plainHTTP, "url: what is sent to "+p.where+" is not encrypted", "use https")
 	}
 	var err error
 	if p.via, err = rules.route(p.url); err != nil {
-		p.add(refusal, "http_proxy", "the proxy of the environment cannot be used", "correct HTTP_PROXY and HTTPS_PROXY")
+		p.add(hook.SeverityError, "http_proxy", "the proxy of the environment cannot be used", "correct HTTP_PROXY and HTTPS_PROXY")
 	}
 }
 
@@ -193,7 +178,7 @@ func (p *plan) chooseHeaders(h *hook.Hook, v *variables) {
 	}
 	members, err := hook.Members(raw)
 	if err != nil {
-		p.add(mistake, "http_header", "headers cannot be read", `write a table of texts, each once: headers = {Authorization = "Bearer $TOKEN"}`)
+		p.add(hook.SeverityError, "http_header", "headers cannot be read", `write a table of texts, each once: headers = {Authorization = "Bearer $TOKEN"}`)
 		return
 	}
 	seen := make(map[string]bool, len(members))
@@ -204,7 +189,7 @@ func (p *plan) chooseHeaders(h *hook.Hook, v *variables) {
 			fail = &fault{"it is there twice", "keep one: names differ in more than their case"}
 		}
 		if fail != nil {
-			p.fault(mistake, "http_header", of, fail)
+			p.fault("http_header", of, fail)
 			continue
 		}
 		seen[name] = true
@@ -216,30 +201,30 @@ func (p *plan) chooseHeaders(h *hook.Hook, v *variables) {
 func (p *plan) bindHeader(of, name string, raw json.RawMessage, v *variables) {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		p.add(mistake, "http_header", of+": its value is no text", "put it in quotes")
+		p.add(hook.SeverityError, "http_header", of+": its value is no text", "put it in quotes")
 		return
 	}
 	if err := headerValue(text); err != nil {
-		p.fault(mistake, "http_header", of, err)
+		p.fault("http_header", of, err)
 		return
 	}
 	value, err := expand(text, true, func(variable string) (string, *fault) {
 		if err := v.refused(variable); err != nil {
-			p.add(warning, "http_env_not_allowed", of+": "+err.reason+", and is sent empty", err.hint)
+			p.add(hook.SeverityWarning, "http_env_not_allowed", of+": "+err.reason+", and is sent empty", err.hint)
 			return "", nil
 		}
 		value := v.get(variable)
 		if value == "" {
-			p.add(warning, "http_env_not_set", of+": $"+clip(variable)+" is not set, and is sent empty", "set it")
+			p.add(hook.SeverityWarning, "http_env_not_set", of+": $"+clip(variable)+" is not set, and is sent empty", "set it")
 		}
 		return value, nil
 	})
 	if err != nil {
-		p.fault(mistake, "http_header", of, err)
+		p.fault("http_header", of, err)
 		return
 	}
 	if err := headerValue(value); err != nil {
-		p.fault(refusal, "http_header", of, err)
+		p.fault("http_header", of, err)
 		return
 	}
 	p.header[name] = []string{value}

@@ -239,7 +239,9 @@ func (p *page) fact(name, value string) {
 	}
 }
 
-// wrapped cuts text into pieces of a width.
+// wrapped cuts text into pieces of a width. It counts each character alone, where
+// the width of a table counts a cluster as one: a long cluster that the terminal
+// itself breaks could make what follows pass for another fact.
 func wrapped(text string, width int) []string {
 	var pieces []string
 	start, used := 0, 0
