@@ -151,13 +151,14 @@ func TestHandlerThatMisbehavesIsContained(t *testing.T) {
 		}, within(time.Second))
 		on(t, reg, "d-errs", func(context.Context, hook.PreToolUse) (*hook.Output, error) { return nil, errors.New("no") })
 		on(t, reg, "e-works", answer(hook.Asked("sure?")))
+		on(t, reg, "f-invents", answer(&hook.Output{Verdict: hook.Deny + 1, Reason: "no"}))
 		start := time.Now()
 		out := dispatch(t, reg, bash("ls"))
 		if elapsed := time.Since(start); elapsed > 3*time.Second {
 			t.Errorf("it took %s", elapsed)
 		}
 		want := []string{"in-process/a-panics failed panic", "in-process/b-exits failed panic", "in-process/c-hangs failed timeout",
-			"in-process/d-errs failed exit", "in-process/e-works success"}
+			"in-process/d-errs failed exit", "in-process/e-works success", "in-process/f-invents failed output"}
 		if diff := cmp.Diff(want, ids(out)); diff != "" || out.Verdict != hook.Ask {
 			t.Errorf("%v -want +got:\n%s", out.Verdict, diff)
 		}

@@ -71,6 +71,33 @@ func TestAGuardOfTheFleetIsInForceInARunningRegistryAndEndsThere(t *testing.T) {
 	ruledBy(t, reg, hook.NoOpinion)
 }
 
+// A record names the versions of the policies that were in force: 0 for a document
+// that cannot be relied on, and none for one that never came.
+func TestRecordNamesTheVersionsOfTheFleetsPolicies(t *testing.T) {
+	f := policytest.New(t)
+	opts := inFleet(t, f, "")
+	k := &prompt{}
+	opts.Recorder = k
+	reg := open(t, opts)
+	on(t, reg, "guard", answer(nil))
+	expect := func(want string, verdict hook.Verdict) {
+		t.Helper()
+		ruledBy(t, reg, verdict)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if got := k.records[len(k.records)-1].Policy; got.String() != want || (got == nil) != (want == "") {
+			t.Errorf("the record has %v, want %q", got, want)
+		}
+	}
+	expect("", hook.NoOpinion)
+	f.Apply("guard", 3, policytest.Deny)
+	expect("guard 3", hook.Deny)
+	f.Apply("guard", 4, `{}`)
+	expect("guard 4", hook.NoOpinion)
+	write(t, filepath.Join(f.Dir, "acme", "guard.json"), "")
+	expect("guard 0", hook.Deny)
+}
+
 func TestSessionsDoNotKeepAGuardOfTheFleet(t *testing.T) {
 	f := policytest.New(t)
 	f.Apply("guard", 1, policytest.Deny)

@@ -46,8 +46,12 @@ func TestGuardThatCannotRunBlocksWhatTheInputBecomes(t *testing.T) {
 	dir := tree(t, "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\nif = \"Bash(rm *)\"\ncommand = \"true\"\non_failure = \"block\"\n[requires]\nbins = [\"no-such-program-here\"]\n+++\n")
 	reg := open(t, only(dir))
 	on(t, reg, "rewriter", into("rm -rf /"))
-	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny {
-		t.Errorf("%v %v", out.Verdict, ids(out))
+	out := dispatch(t, reg, bash("ls"))
+	if out.Verdict != hook.Deny || out.Results[0].Failure != hook.FailureIneligible {
+		t.Fatalf("%v %v", out.Verdict, ids(out))
+	}
+	if why := out.Results[0].Reason; !strings.Contains(why, "no-such-program-here") || strings.HasPrefix(why, string(hook.FailureIneligible)) {
+		t.Errorf("the failure's word is said twice, or the reason is not: %q", why)
 	}
 }
 
@@ -290,5 +294,46 @@ func TestAllowBesideARewriteThatDoesNotCountIsVoid(t *testing.T) {
 	on(t, reg, "b-same", into("ls"))
 	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.NoOpinion || commandOf(t, out.UpdatedInput) != "ls" {
 		t.Errorf("lost: %v %s", out.Verdict, out.UpdatedInput)
+	}
+}
+
+// After a rewrite the hook that is first in order comes first again.
+func TestFirstHookThatARewriteConcernsIsAskedNext(t *testing.T) {
+	reg := open(t, only())
+	var asked []string
+	notes := func(name string) preToolUse {
+		return func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			asked = append(asked, name)
+			return nil, nil
+		}
+	}
+	on(t, reg, "a-first", notes("a"), withIf("Bash(rm *)"), rewrites)
+	on(t, reg, "b-rewriter", into("rm x"), withIf("Bash(ls)"), rewrites)
+	on(t, reg, "c-last", notes("c"), withIf("Bash(rm *)"), rewrites)
+	dispatch(t, reg, bash("ls"))
+	if diff := cmp.Diff([]string{"a", "c"}, asked); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// No hook is asked about a rewritten input that cannot be encoded.
+func TestRewriteThatIsNotJSONIsDeniedAndNobodyIsAskedAboutIt(t *testing.T) {
+	for name, configure := range map[string]func(*hook.Hook){"undeclared": func(*hook.Hook) {}, "declared": rewrites} {
+		for _, serial := range []bool{false, true} {
+			opts := only()
+			opts.Serial = serial
+			reg := open(t, opts)
+			var seen, next []string
+			on(t, reg, "a-rewriter", answer(&hook.Output{UpdatedInput: json.RawMessage(`{"command":`)}), configure)
+			on(t, reg, "b-declared", guard(t, "never", &next), withIf("Bash(pwd)"), rewrites)
+			on(t, reg, "c-guard", guard(t, "never", &seen))
+			out := dispatch(t, reg, bash("ls"))
+			if out.Verdict != hook.Deny || out.UpdatedInput != nil || !strings.Contains(out.Reason, "no hook can judge the event") || len(next) != 0 {
+				t.Errorf("%s, serial %v: %v %q, b was asked about %q", name, serial, out.Verdict, out.Reason, next)
+			}
+			if together := name == "undeclared" && !serial; together != (len(seen) == 1) {
+				t.Errorf("%s, serial %v: the guard was asked about %q", name, serial, seen)
+			}
+		}
 	}
 }

@@ -350,3 +350,27 @@ func TestOnceThatIsGivenUpIsReportedAsCancelled(t *testing.T) {
 		}
 	})
 }
+
+// A run that outlives its session gives back nothing of the next session of that name.
+func TestOnceThatFailsAfterItsSessionEndedLeavesTheNextOneAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := open(t, only())
+		var ran atomic.Int32
+		on(t, reg, "first", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			if ran.Add(1) == 1 {
+				time.Sleep(time.Second)
+				return nil, errors.New("bad")
+			}
+			return nil, nil
+		}, once)
+		var all sync.WaitGroup
+		all.Go(func() { dispatch(t, reg, toolUse("one")) })
+		synctest.Wait()
+		reg.EndSession("s")
+		dispatch(t, reg, toolUse("two"))
+		all.Wait()
+		if got := ids(dispatch(t, reg, toolUse("three"))); len(got) != 0 || ran.Load() != 2 {
+			t.Errorf("%d runs, the last dispatch asked %v", ran.Load(), got)
+		}
+	})
+}

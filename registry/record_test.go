@@ -2,7 +2,10 @@ package registry_test
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,6 +29,11 @@ func (k *kept) Record(r hook.Record) {
 	defer k.mu.Unlock()
 	k.records = append(k.records, r)
 }
+
+// prompt is such a recorder that is called within the dispatch.
+type prompt struct{ kept }
+
+func (p *prompt) Prompt() hook.Recorder { return p }
 
 func TestRecorderGetsEachDispatchAndEachBackgroundResult(t *testing.T) {
 	k := &kept{}
@@ -176,4 +184,70 @@ func TestRecordSaysWhoAskedWhatWhenAndForHowLong(t *testing.T) {
 			t.Errorf("%d names of 200 runs", len(names))
 		}
 	})
+}
+
+// durable is a recorder that says whether it wrote.
+type durable struct {
+	kept
+	now func() error
+	got []hook.Record
+}
+
+func (d *durable) RecordNow(_ context.Context, r hook.Record) error {
+	d.got = append(d.got, r)
+	return d.now()
+}
+
+// Where the settings say so, what can be blocked waits for its record, and is denied
+// without one. What cannot be blocked, and what concerns no hook, waits for nothing.
+func TestDecisionWithoutItsRecordIsDeniedWhereSettingsSaySo(t *testing.T) {
+	const audited = "[audit]\non_failure = \"block\"\n"
+	good := func() error { return nil }
+	for name, tc := range map[string]struct {
+		settings string
+		now      func() error // nil = the recorder cannot say whether it wrote
+		in       hook.Input
+		asked    int    // how often it was asked to write at once
+		later    int    // how often it was given a record otherwise
+		denied   string // "" = it is not
+	}{
+		"it is written":           {audited, good, bash("ls"), 1, 0, ""},
+		"it is not":               {audited, func() error { return errors.New("the disk is full") }, bash("ls"), 1, 1, "the disk is full"},
+		"the recorder panics":     {audited, func() error { panic("boom") }, bash("ls"), 1, 1, "boom"},
+		"it cannot say so":        {audited, nil, bash("ls"), 0, 1, "nothing records here"},
+		"no hook is concerned":    {audited, good, hook.PreToolUse{ToolName: "Read"}, 0, 0, ""},
+		"nothing can be blocked":  {audited, good, hook.PostToolUse{ToolName: "Bash"}, 0, 1, ""},
+		"the settings do not ask": {"", func() error { return errors.New("the disk is full") }, bash("ls"), 0, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // or a slow machine fails the record
+				opts := machine(t, "")
+				write(t, filepath.Join(opts.UserDir, "settings.toml"), tc.settings)
+				to := &durable{now: tc.now}
+				if opts.Recorder = to; tc.now == nil {
+					opts.Recorder = &to.kept
+				}
+				reg := open(t, opts)
+				on(t, reg, "guard", answer(nil), func(h *hook.Hook) { h.Matcher = "Bash" })
+				if err := registry.On(reg, "observer", func(context.Context, hook.PostToolUse) (*hook.Output, error) { return nil, nil }); err != nil {
+					t.Fatal(err)
+				}
+				out := dispatch(t, reg, tc.in)
+				if (out.Verdict == hook.Deny) != (tc.denied != "") || !strings.Contains(out.Reason, tc.denied) {
+					t.Errorf("%v %q, want %q", out.Verdict, out.Reason, tc.denied)
+				}
+				if n := len(out.Results) - 1; tc.denied != "" && (n != 1 || out.Results[n].Hook.ID != "tenterhook/audit" || out.Results[n].Hint == "") {
+					t.Errorf("%v", ids(out))
+				}
+				if len(to.got) != tc.asked || len(to.records) != tc.later {
+					t.Errorf("it was asked %d times to write at once and given %d records, want %d and %d", len(to.got), len(to.records), tc.asked, tc.later)
+				}
+				for _, r := range append(to.got, to.records...) {
+					if r.Run == "" || r.Run != out.Run || r.Outcome == nil || r.Outcome.Run != out.Run || r.Event != tc.in.Event() {
+						t.Errorf("record %+v of run %q", r, out.Run)
+					}
+				}
+			})
+		})
+	}
 }

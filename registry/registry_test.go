@@ -159,3 +159,24 @@ func state(t testing.TB, reg *registry.Registry, id string) registry.Listed {
 	t.Fatalf("no hook %s", id)
 	return registry.Listed{}
 }
+
+// What a hook requires of the environment is sought where hooks get theirs from.
+func TestRequiredVariableIsOneOfTheHooksOwnEnvironment(t *testing.T) {
+	t.Setenv("TENTERHOOK_TEST_TOKEN", "of this process")
+	opts := only(tree(t, "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n[requires]\nenvs = [\"TENTERHOOK_TEST_TOKEN\"]\n+++\n"))
+	for variable, want := range map[string]struct {
+		state hook.State
+		empty bool
+	}{
+		"TENTERHOOK_TEST_TOKEN=x":   {hook.StateReady, false},
+		"TENTERHOOK_TEST_TOKEN=":    {hook.StateIneligible, true},
+		"TENTERHOOK_TEST_TOKEN":     {hook.StateIneligible, false},
+		"TENTERHOOK_TEST_TOKENS=x":  {hook.StateIneligible, false},
+		"XTENTERHOOK_TEST_TOKEN=x=": {hook.StateIneligible, false},
+	} {
+		opts.Env = []string{variable}
+		if l := state(t, open(t, opts), "dir/a"); l.State != want.state || strings.Contains(l.Why, "it is empty") != want.empty {
+			t.Errorf("%s: %s %q", variable, l.State, l.Why)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func (d *dispatch) runAll(ctx context.Context) {
 		if len(group) > 0 {
 			d.adopt(ctx)
 		}
-		if d.author == nil || d.unjudged != nil || !d.anyDue() {
+		if d.author == nil || !d.anyDue() { // of a rewrite that cannot be encoded nobody is due
 			return
 		}
 		if round == maxRounds {

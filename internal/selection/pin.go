@@ -244,11 +244,7 @@ func (r *Hooks) repin(next *Generation) (ids []string) {
 // and for no sessions takes all away. It returns the IDs of the guards that were not
 // there. The caller holds mu.
 func (r *Hooks) keepGuards(sessions map[string][]*pin, now *GuardSet) (ids []string) {
-	before := r.sessions.Load()
-	if before == nil && len(sessions) == 0 {
-		return nil
-	}
-	all := before.clone()
+	all := r.sessions.Load().clone()
 	if sessions == nil {
 		sessions = make(map[string][]*pin)
 		for session := range all.hooks {
