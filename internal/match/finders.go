@@ -1,8 +1,10 @@
 package match
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // findRuns reads find … -exec git push {} \; and its like.
@@ -32,7 +34,11 @@ func (r *lineReader) findRuns(args []string, in stream, via string) {
 	}
 }
 
-// fdRuns reads fd PATTERN PATH… -x COMMAND, which adds what it finds.
+// fdPlace is where fd puts what it finds: {}, or a part of it as in {/.}.
+var fdPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{/{0,2}\.?\}`) })
+
+// fdRuns reads fd PATTERN PATH… -x COMMAND, which adds what it finds, or puts it where
+// the command has a place for it.
 func (r *lineReader) fdRuns(args []string, via string) {
 	for i, a := range args {
 		name, first, joined := strings.Cut(a, "=")
@@ -51,16 +57,23 @@ func (r *lineReader) fdRuns(args []string, via string) {
 				found = append(found, start+"/"+wildWordText)
 			}
 		}
-		if slices.ContainsFunc(rest, func(w string) bool { return strings.Contains(w, "{") }) {
+		if !slices.ContainsFunc(rest, fdPlace().MatchString) {
+			r.carried(append(slices.Clip(rest), found...), stream{}, does, via)
+			return
+		}
+		if len(found) > maxChoices && r.how > mentioned {
+			r.line.cannotRead("runs a command in too many places")
+		}
+		for _, one := range found[:min(len(found), maxChoices)] {
+			if !r.charge(rest) {
+				return
+			}
 			words := slices.Clone(rest)
 			for j, w := range words {
-				if open := strings.IndexByte(w, '{'); open >= 0 {
-					words[j] = w[:open] + found[len(found)-1]
-				}
+				words[j] = fdPlace().ReplaceAllLiteralString(w, one)
 			}
-			rest = words
+			r.carried(words, stream{}, does, via)
 		}
-		r.carried(append(slices.Clip(rest), found...), stream{}, does, via)
 		return
 	}
 }

@@ -192,7 +192,7 @@ func (l *line) behindLinks(word, home string) []string {
 	case strings.HasPrefix(word, "~/"):
 		return []string{home + word[1:]}
 	}
-	found := make([]string, 0, len(l.dirs))
+	var found []string
 	for _, dir := range l.dirs {
 		if isPlain(dir) {
 			found = append(found, dir+"/"+word)

@@ -103,6 +103,16 @@ func TestAShellThatReadsMoreThanIsKnownIsSuspected(t *testing.T) {
 		"fd --hidden -x rm -rf {}":           Suspected,
 		"fd x / -x rm -rf {}":                Suspected,
 		"fd x src -x echo {}":                No,
+		"fd . / -H -x sh -c 'rm -rf {}'":     Suspected,
+		"fd . / src -x sh -c 'rm -rf {}'":    Suspected,
+		"fd . src / -x sh -c 'rm -rf {}'":    Suspected,
+		"fd -x sh -c 'ls {}; rm -rf /'":      Sure,
+		"fd -x sh -c 'ls {/}; rm -rf /'":     Sure,
+		"fd -x sh -c 'ls {//}; rm -rf /'":    Sure,
+		"fd -x sh -c 'ls {.}; rm -rf /'":     Sure,
+		"fd -x sh -c 'ls {/.}; rm -rf /'":    Sure,
+		"fd -x rm -rf {}/../../../../..":     Suspected,
+		"fd x src -x sh -c 'ls {}; id'":      Suspected,
 		"find / -name x -delete":             Suspected,
 		"find / -name '*' -delete":           Sure,
 		"find / ! -name x -delete":           Sure,
@@ -146,6 +156,7 @@ func TestNamesThatAProgramTakesFromItsInputAreItsFiles(t *testing.T) {
 	}
 	for command, want := range map[string]string{
 		"cd && cat .ssh/id_rsa": "read! touch!", "cd -- && cat .ssh/id_rsa": "read! touch!", "cd -P && cat .ssh/id_rsa": "read! touch!", "cd -L -- && cat .ssh/id_rsa": "read! touch!", "cd -P / && cat .ssh/id_rsa": "",
+		"fd x ~/.ssh src -x dd if={}": "read touch!", "fd x src ~/.ssh -x dd if={}": "read touch!", "fd x src -x dd if={}": "",
 		"git -C ~/.ssh show id_rsa": "read! write touch!", "tar -C ~/.ssh -cf x id_rsa": "read! touch!", "tar -C/home/alice/.ssh -cf x id_rsa": "read! touch!", "tar -C -cf x id_rsa": "",
 	} {
 		if got := touched(t, "~/.ssh/**", inWork(t, command)); got != want {
