@@ -114,12 +114,7 @@ func fleetLines(t *testing.T, line string) string {
 	case "guard":
 		f.Apply("guard", 1, policytest.Deny)
 	case "expired":
-		d := policytest.Document("guard", 1, "{}")
-		d.Expires = time.Now().Add(20 * time.Millisecond)
-		if _, _, err := f.Store().Apply(f.Sign(d, "oncall")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Until(d.Expires))
+		f.ApplyUntil(time.Now().Add(-time.Minute), "{}")
 	}
 	return f.TOML(more)
 }

@@ -173,21 +173,18 @@ func TestAStaleOrUnknownPolicyDoesWhatTheSettingsSay(t *testing.T) {
 			if out := dispatch(t, open(t, inFleet(t, f, fmt.Sprintf("on_stale = %q\n", word))), bash("ls")); out.Verdict != hook.NoOpinion {
 				t.Errorf("on_stale of an unknown one: %v", out.Verdict)
 			}
-			d := policytest.Document("guard", 1, `{"hooks":{"PreToolUse":[{"type":"rule","matcher":"Write","decision":"deny","reason":"no"}]}}`)
-			d.Expires = time.Now().Add(400 * time.Millisecond)
-			if _, _, err := f.Store().Apply(f.Sign(d, "oncall")); err != nil {
-				t.Fatal(err)
-			}
+			expires := time.Now().Add(400 * time.Millisecond)
+			f.ApplyUntil(expires, `{"hooks":{"PreToolUse":[{"type":"rule","matcher":"Write","decision":"deny","reason":"no"}]}}`)
 			reg = open(t, inFleet(t, f, fmt.Sprintf("on_stale = %q\n", word)))
-			if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.NoOpinion && time.Now().Before(d.Expires) {
+			if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.NoOpinion && time.Now().Before(expires) {
 				t.Errorf("known: %v", out.Verdict)
 			}
-			time.Sleep(time.Until(d.Expires))
+			time.Sleep(time.Until(expires))
 			ruledBy(t, reg, want) // nothing but the time has changed
 			if out := dispatch(t, reg, hook.PreToolUse{ToolName: "Write"}); out.Verdict != hook.Deny {
 				t.Errorf("an expired policy is in force no more: %v", out.Verdict)
 			}
-			if got := states(reg); got != "guard stale 1" {
+			if got := states(reg); got != "guard stale 2" {
 				t.Error(got)
 			}
 		})

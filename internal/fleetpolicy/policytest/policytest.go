@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -94,6 +95,21 @@ func (f *Fleet) Apply(channel string, version int64, settings string) {
 	if _, _, err := f.Store().Apply(f.Sign(Document(channel, version, settings), id)); err != nil {
 		f.T.Fatal(err)
 	}
+}
+
+// ApplyUntil puts version 2 of the guard in force until a time, which may have passed.
+// It lies there as after a crash, without its mark: a store accepts nothing that has
+// expired, and a busy machine can be slower than any short time.
+func (f *Fleet) ApplyUntil(expires time.Time, settings string) (raw []byte) {
+	f.T.Helper()
+	f.Apply(fleetpolicy.ChannelGuard, 1, settings)
+	d := Document(fleetpolicy.ChannelGuard, 2, settings)
+	d.Issued, d.Expires = expires.Add(-time.Hour), expires
+	raw = f.Sign(d, "oncall")
+	if err := os.WriteFile(f.Store().Path(d.Channel), raw, 0o600); err != nil {
+		f.T.Fatal(err)
+	}
+	return raw
 }
 
 // Deny is the settings of a guard that denies every tool call.
