@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,10 +33,10 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Dir:                 scripts(t),
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": exitsWith, "tidy": tidyOffline},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": exitsWith, "slashed": slashed, "tidy": tidyOffline},
 		Condition: func(name string) (bool, error) {
 			if name == "sandbox" {
 				return len((&sandbox.Policy{Mode: sandbox.Strict}).Missing()) == 0, nil
@@ -49,9 +51,11 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("no condition %q", name)
 		},
 		Setup: func(e *testscript.Env) error {
-			home := e.WorkDir + "/home"
+			home := filepath.ToSlash(e.WorkDir) + "/home"
+			e.Setenv("WORK", filepath.ToSlash(e.WorkDir))
 			e.Setenv("HOME", home)
-			e.Setenv("FLEET", fleet) // not on PATH: a script puts it there
+			e.Setenv("USERPROFILE", home) // Windows' name for it
+			e.Setenv("FLEET", fleet)      // not on PATH: a script puts it there
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("XDG_CONFIG_HOME", home+"/.config")
 			e.Setenv("XDG_DATA_HOME", home+"/.local/share")
@@ -95,16 +99,65 @@ func tidyOffline(ts *testscript.TestScript, _ bool, args []string) {
 
 // exitsWith is "code N command…": the command ends with this exit code.
 func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
-	var exit *exec.ExitError
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else if err != nil {
-		ts.Fatalf("%v", err)
-	}
+	got := run(ts, args[1:])
 	if want, _ := strconv.Atoi(args[0]); got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// run starts a command and returns its exit code. On Windows what it prints has slashes in paths below $WORK.
+func run(ts *testscript.TestScript, args []string) int {
+	err := ts.Exec(args[0], args[1:]...)
+	if runtime.GOOS == "windows" {
+		out, errs := withSlashes(ts, "stdout"), withSlashes(ts, "stderr")
+		fmt.Fprint(ts.Stdout(), out)
+		fmt.Fprint(ts.Stderr(), errs)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	return 0
+}
+
+func withSlashes(ts *testscript.TestScript, output string) string {
+	const separator = `(?:/|\\+)` // within JSON it is doubled
+	below := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(ts.Getenv("WORK")), "/", separator) + `[^\s"'<>|:;,]*`)
+	either := regexp.MustCompile(separator)
+	return below.ReplaceAllStringFunc(ts.ReadFile(output), func(path string) string { return either.ReplaceAllString(path, "/") })
+}
+
+// slashed is "exec" on Windows.
+func slashed(ts *testscript.TestScript, fails bool, args []string) {
+	if code := run(ts, args); (code != 0) != fails {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+// scripts is the directory of the scripts. On Windows it has copies, in which tenterhook is started by "slashed".
+func scripts(t *testing.T) string {
+	if runtime.GOOS != "windows" {
+		return "testdata"
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("the hooks of the scripts are written for sh, which this Windows does not have on PATH")
+	}
+	dir := t.TempDir()
+	files, err := filepath.Glob("testdata/*.txtar")
+	started := regexp.MustCompile(`(?m)^(! )?exec (tenterhook.*[^&\n])$`)
+	for _, file := range files {
+		text, failed := os.ReadFile(file)
+		script, files, _ := bytes.Cut(text, []byte("\n-- "))
+		copied := append(started.ReplaceAll(script, []byte("${1}slashed $2")), slices.Concat([]byte("\n-- "), files)...)
+		err = errors.Join(err, failed, os.WriteFile(filepath.Join(dir, filepath.Base(file)), copied, 0o644))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func TestS1TextFromHooksCannotDriveATerminal(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,7 +21,7 @@ import (
 // tool is a program that this shell has within itself. It returns an exit code.
 type tool func(ctx context.Context, h interp.HandlerContext, args []string) int
 
-var all = map[string]tool{"cat": cat, "sleep": sleep, "rm": rm, "mkdir": mkdir, "touch": touch, "chmod": chmod, "grep": grep, "wc": wc, "mv": mv, "cp": cp, "env": env, "seq": seq, "yes": yes, "head": head, "tr": tr, "sort": sortLines, "sed": sed}
+var all = map[string]tool{"cat": cat, "sleep": sleep, "rm": rm, "mkdir": mkdir, "touch": touch, "chmod": chmod, "grep": grep, "wc": wc, "mv": mv, "cp": cp, "env": env, "seq": seq, "yes": yes, "head": head, "tr": tr, "sort": sortLines, "sed": sed, "date": date, "dirname": dirname}
 
 // tools runs what is a tool here, and leaves the rest to PATH.
 func tools(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
@@ -270,13 +271,40 @@ func sortLines(_ context.Context, h interp.HandlerContext, args []string) int {
 	return failed(h, err)
 }
 
-// sed knows s/FROM/TO/ with any character as its separator, with and without g.
+// sed knows s/FROM/TO/ with any character as its separator, with and without g, several with "; " between, and
+// -n s/FROM/TO/p.
 func sed(_ context.Context, h interp.HandlerContext, args []string) int {
-	parts := strings.Split(args[0], args[0][1:2])
-	pattern, err := regexp.Compile(basic.Replace(parts[1]))
-	text, wrong := input(h, args[1:])
-	if err = errors.Join(err, wrong); err == nil {
-		fmt.Fprint(h.Stdout, pattern.ReplaceAllString(text, parts[2]))
+	matched := args[0] == "-n"
+	if matched {
+		args = args[1:]
 	}
+	text, err := input(h, args[1:])
+	parts := strings.Split(args[0], args[0][1:2])
+	for ; len(parts) > 3 && err == nil; parts = parts[3:] { // what stands behind one begins the next
+		var from *regexp.Regexp
+		if from, err = regexp.Compile("(?m)" + basic.Replace(parts[1])); err != nil {
+			break
+		}
+		if matched {
+			lines := slices.DeleteFunc(slices.Collect(strings.Lines(text)), func(line string) bool { return !from.MatchString(line) })
+			text = strings.Join(lines, "")
+		}
+		text = from.ReplaceAllString(text, groups.Replace(parts[2]))
+	}
+	fmt.Fprint(h.Stdout, text)
 	return failed(h, err)
+}
+
+// groups turns what sed puts in the place of an expression into Go's.
+var groups = strings.NewReplacer(`$`, `$$`, `\1`, `${1}`, `\2`, `${2}`)
+
+// date prints the time as "-u +%Y-%m-%dT%H:%M:%SZ" does.
+func date(_ context.Context, h interp.HandlerContext, _ []string) int {
+	fmt.Fprintln(h.Stdout, time.Now().UTC().Format(time.RFC3339))
+	return 0
+}
+
+func dirname(_ context.Context, h interp.HandlerContext, args []string) int {
+	fmt.Fprintln(h.Stdout, path.Dir(args[0]))
+	return 0
 }
