@@ -97,3 +97,28 @@ func unrest(ctx context.Context, g *gaze) {
 		time.Sleep(settleTime / 2)
 	}
 }
+
+// A registry that is asked again and again has the system report changes, where the
+// system can, and asks it no more once it is closed.
+func TestRefreshAsksTheSystemToReportChanges(t *testing.T) {
+	base := t.TempDir()
+	r, err := Open(t.Context(), Options{Workspace: t.TempDir(), UserDir: filepath.Join(base, "user"), ManagedDir: filepath.Join(base, "managed"), StateDir: filepath.Join(base, "state"), Env: []string{"HOME=" + base}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if !r.fresh.tried.IsZero() {
+		t.Error("it was asked before the first Refresh")
+	}
+	for range 2 {
+		if _, err := r.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.fresh.tried.IsZero() || r.fresh.watch != nil && r.fresh.full.IsZero() {
+		t.Errorf("%+v", r.fresh)
+	}
+	if err := r.Close(); err != nil || r.fresh.watch != nil {
+		t.Errorf("it is closed, and watches: %v", err)
+	}
+}
