@@ -153,7 +153,7 @@ func (l *line) cannotRead(why string) {
 // places returns the absolute paths that a word may name. A relative one counts
 // from every directory that the line goes to.
 func (l *line) places(word, home string) []string {
-	if onWindows && strings.HasPrefix(word, `\`) && !strings.HasPrefix(word, `\\`) && len(l.dirs) > 0 {
+	if onWindows && strings.HasPrefix(word, `\`) && !strings.HasPrefix(word, `\\`) {
 		return []string{cleanWild(driveOf(l.dirs[0]) + slashed(word))}
 	}
 	word = slashed(word)
