@@ -150,8 +150,8 @@ func scripts(t *testing.T) string {
 	started := regexp.MustCompile(`(?m)^(! )?exec (tenterhook.*[^&\n])$`)
 	for _, file := range files {
 		text, failed := os.ReadFile(file)
-		script, files, _ := bytes.Cut(text, []byte("\n-- "))
-		copied := append(started.ReplaceAll(script, []byte("${1}slashed $2")), slices.Concat([]byte("\n-- "), files)...)
+		script, _, _ := bytes.Cut(text, []byte("\n-- "))
+		copied := append(started.ReplaceAll(script, []byte("${1}slashed $2")), text[len(script):]...)
 		err = errors.Join(err, failed, os.WriteFile(filepath.Join(dir, filepath.Base(file)), copied, 0o644))
 	}
 	if err != nil {
