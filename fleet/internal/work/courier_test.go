@@ -17,9 +17,9 @@ import (
 	"github.com/tenterhook/tenterhook/internal/jobs"
 )
 
-// A cluster that somebody else runs may take less than a hub does.
+// A cluster that another user runs may take less than a hub does.
 func TestAJobThatTheHubDoesNotTakeKeepsNoOtherWaiting(t *testing.T) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 64 << 10})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: 1 << 40, MaxPayload: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
