@@ -77,7 +77,7 @@ func BenchmarkDispatch(b *testing.B) {
 		{"three guards, another command", []string{destructive, network, touches}, "go test ./...", hook.NoOpinion},
 		{"rule with touches", []string{"type = \"rule\"\ntouches = \"~/.ssh/**\"\ndecision = \"deny\"\nreason = \"No.\""}, "cat ~/.ssh/id_rsa", hook.Deny},
 		{"100 rules", hundred, "git push", hook.Deny},
-		{"64 KiB", []string{denyPush}, long, hook.Ask}, // more words than are read, so nobody can say that it does not push
+		{"64 KiB", []string{denyPush}, long, hook.Ask}, // more words than are read, so no one can say that it does not push
 		{"command", []string{"command = \"true\""}, "git push", hook.NoOpinion},
 	} {
 		b.Run(test.name, func(b *testing.B) {

@@ -10,7 +10,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/match"
 )
 
-// Expression is one that a rule declares.
+// Expression is an expression of a rule.
 type Expression struct {
 	Text    string
 	Event   hook.Event // whose fields it may name
@@ -87,7 +87,7 @@ func (r *Rule) prepare() {
 	r.reason, r.text = r.template("reason", r.params.Reason), r.template("text", r.params.Text)
 }
 
-// program compiles one expression. One that does not compile breaks the rule.
+// program compiles one expression. An expression that does not compile breaks the rule.
 func (r *Rule) program(key, text string, isBool bool) Program {
 	p, err := r.compile(Expression{Text: text, Event: r.hook.Event, EnvVars: r.params.EnvVars, Bool: isBool})
 	if err == nil {

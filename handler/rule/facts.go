@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/match"
 )
 
@@ -38,8 +39,11 @@ type Facts struct {
 func NewFacts(c *hook.Call) *Facts {
 	tool, _ := hook.ToolCallOf(c.Input)
 	f := &Facts{Input: c.Input, Payload: c.Payload, Cwd: c.Dir, Workspace: c.ProjectDir, Env: c.Env}
-	home, _ := os.UserHomeDir() // without one, patterns below the home match everything
-	f.Call = &match.Call{ToolName: tool.ToolName, ToolInput: tool.ToolInput, Cwd: c.Dir, Workspace: c.ProjectDir, Home: home}
+	f.Call = &match.Call{ToolName: tool.ToolName, ToolInput: tool.ToolInput, Cwd: c.Dir, Workspace: c.ProjectDir,
+		Home: environ.Home(f.Getenv)} // without one, patterns below the home match everything
+	for _, home := range environ.OtherHomes(f.Getenv) {
+		f.Also = append(f.Also, f.Call.At(home))
+	}
 	return f
 }
 
@@ -127,21 +131,15 @@ func plain(value any) (any, error) {
 	return value, nil
 }
 
-// Getenv returns a variable of whoever caused the event, "" = it is not set.
+// Getenv returns a variable of the process that caused the event, "" = it is not set.
 func (f *Facts) Getenv(name string) string {
 	if f.Env == nil {
 		return os.Getenv(name)
 	}
-	value := ""
-	for _, entry := range f.Env { // of two, the last counts
-		if key, v, ok := strings.Cut(entry, "="); ok && key == name {
-			value = v
-		}
-	}
-	return value
+	return environ.Get(f.Env, name)
 }
 
-// Now is the time of the first question, in the zone of whoever caused the
+// Now is the time of the first question, in the zone of the process that caused the
 // event: that of TZ, or this machine's.
 func (f *Facts) Now() time.Time {
 	if !f.now.IsZero() {

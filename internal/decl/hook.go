@@ -48,7 +48,7 @@ func (t *Table) into(k *Key, field any) {
 }
 
 // Policy reads on_failure. A misspelt "block" still means that: the hook is
-// invalid, and whoever wanted its failure to block wants this one to.
+// invalid, and its author wants this failure to block too.
 func (t *Table) Policy() hook.FailurePolicy {
 	policy := Word(t, "on_failure", Policies)
 	if policy == "" {
@@ -112,7 +112,7 @@ func (t *Table) Breaker() hook.BreakerSettings {
 }
 
 // Group is Sub, and warns of keys that have no effect in the table. more are keys
-// that count beside those that are ours.
+// that count beside our own.
 func (t *Table) Group(key string, more ...string) *Table {
 	table := t.Sub(key)
 	if table != nil {
@@ -239,6 +239,7 @@ func (t *Table) Params(h *hook.Hook, takes func(key string) bool) {
 			t.Fail("wrong_type", k.Name, "holds a value that JSON does not have", "write numbers that are finite")
 		} else {
 			h.Params[name] = raw
+			t.param(k, h.Kind.Info())
 		}
 	}
 	if read := h.Kind.Info().Read; read != nil {
@@ -253,6 +254,25 @@ func (t *Table) Params(h *hook.Hook, takes func(key string) bool) {
 	}
 }
 
+// param judges what a type alone does not say of a value. A kind that reads its
+// keys judges its own words.
+func (t *Table) param(k *Key, of *hook.KindInfo) {
+	switch k.Takes {
+	case Integer:
+		t.Int(k.Name)
+	case Time:
+		t.Duration(k.Name, time.Second)
+	case Size:
+		t.Size(k.Name)
+	case Age:
+		t.Age(k.Name)
+	case Choice:
+		if of.Read == nil {
+			Word(t, k.Name, k.Words)
+		}
+	}
+}
+
 // hasEmpty reports whether an empty text says as much as no value at all.
 func (k Type) hasEmpty() bool { return k == Text || k == Choice }
 
@@ -260,7 +280,7 @@ func (k Type) hasEmpty() bool { return k == Text || k == Choice }
 // nil = there is none.
 func (k Type) odd(n *Node) (want string, odd *Node) {
 	switch k {
-	case Text, Choice, Expression:
+	case Text, Prose, Choice, Expression, Size, Age:
 		_, ok := n.Value.(string)
 		return "a string", n.unless(ok)
 	case Flag:
@@ -319,7 +339,7 @@ func (t *Table) Misplaced(h *hook.Hook) {
 	}
 }
 
-// KindHint is for whoever gave the keys of a kind and left out its name.
+// KindHint is for an author who gave the keys of a kind and left out its name.
 func (t *Table) KindHint() string {
 	for i := range keys {
 		if k := &keys[i]; k.isParam() && t.Get(k.Name) != nil {

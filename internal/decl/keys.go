@@ -67,6 +67,10 @@ var Policies = []hook.FailurePolicy{hook.FailureContinue, hook.FailureBlock}
 
 func only(kinds ...hook.Kind) []hook.Kind { return kinds }
 
+func kindsWhere(is func(*hook.KindInfo) bool) []hook.Kind {
+	return slices.DeleteFunc(hook.Kinds(), func(k hook.Kind) bool { return !is(k.Info()) })
+}
+
 func strs[T ~string](words []T) []string {
 	list := make([]string, len(words))
 	for i, w := range words {
@@ -82,6 +86,7 @@ var (
 	models  = only(hook.KindPrompt, hook.KindAgent)
 	plugin  = only(hook.KindPlugin)
 	rule    = only(hook.KindRule)
+	boxed   = kindsWhere(func(k *hook.KindInfo) bool { return k.Contained && !k.Packaged })
 )
 
 // keys are those of hooks, in the order of the reference.
@@ -109,12 +114,12 @@ var keys = []Key{
 	{Name: "requires.os", Takes: Words, Value: "list of texts", Default: "every system", Doc: "`linux`, `macos`, `windows`, …", field: func(h *hook.Hook) any { return &h.Requires.OS }},
 	{Name: "breaker.failures", Takes: Integer, Idle: true, Default: "5", Doc: "after how many failures in a row the hook is skipped; -1 = never", field: func(h *hook.Hook) any { return &h.Breaker.Failures }},
 	{Name: "breaker.cooldown", Takes: Time, Idle: true, Value: "as `timeout`", Default: "60 s", Doc: "for how long it is skipped, until one call tries it again", field: func(h *hook.Hook) any { return &h.Breaker.Cooldown }},
-	{Name: "sandbox.mode", Kinds: command, Takes: Choice, Words: strs(hook.SandboxModes()), Default: "that of its scope", Doc: "how far its processes are contained, see [containment](containment.md); `sandbox = \"strict\"` says the same"},
-	{Name: "sandbox.allow_write", Kinds: command, Takes: Texts, Value: "list of paths", Default: "nothing", Doc: "what it may write to beneath, beside its own temporary directory"},
-	{Name: "sandbox.allow_read", Kinds: command, Takes: Texts, Value: "list of paths", Default: "nothing", Doc: "what it may read beneath, beside the system, its folder and the workspace"},
-	{Name: "sandbox.deny_read", Kinds: command, Takes: Texts, Value: "list of paths", Default: "nothing", Doc: "what it may not read all the same"},
-	{Name: "sandbox.allow_net", Kinds: command, Takes: Texts, Value: "list of ports", Default: "those of the mode", Doc: "TCP ports that it may connect to, as `\"tcp:443\"`"},
-	{Name: "sandbox.memory", Kinds: command, Takes: Size, Default: "no bound", Doc: "how much data each of its processes may have"},
+	{Name: "sandbox.mode", Kinds: boxed, Takes: Choice, Words: strs(hook.SandboxModes()), Default: "that of its scope", Doc: "how far its processes are contained, see [containment](containment.md); `sandbox = \"strict\"` says the same"},
+	{Name: "sandbox.allow_write", Kinds: boxed, Takes: Texts, Value: "list of paths", Default: "nothing", Doc: "what it may write to beneath, beside its own temporary directory"},
+	{Name: "sandbox.allow_read", Kinds: boxed, Takes: Texts, Value: "list of paths", Default: "nothing", Doc: "what it may read beneath, beside the system, its folder and the workspace"},
+	{Name: "sandbox.deny_read", Kinds: boxed, Takes: Texts, Value: "list of paths", Default: "nothing", Doc: "what it may not read all the same"},
+	{Name: "sandbox.allow_net", Kinds: boxed, Takes: Texts, Value: "list of ports", Default: "those of the mode", Doc: "TCP ports that it may connect to, as `\"tcp:443\"`"},
+	{Name: "sandbox.memory", Kinds: boxed, Takes: Size, Default: "no bound", Doc: "how much data each of its processes may have"},
 	{Name: "command", Kinds: command, Takes: Text, Default: "required", Doc: "a shell command line; with `args` a program"},
 	{Name: "args", Kinds: command, Takes: Texts, Doc: "the program's arguments: no shell is used", field: ofCommand(func(c *hook.Command) any { return &c.Args })},
 	{Name: "shell", Kinds: command, Takes: Choice, Words: shells, Default: "`sh`", Doc: "the program that reads the command line", field: ofCommand(func(c *hook.Command) any { return &c.Shell })},

@@ -150,7 +150,7 @@ func (n *Node) What() string {
 	return "a table"
 }
 
-// number is the value of a number: a json.Number, or a float64 that is none.
+// number is the value of a number: a json.Number, or a float64 that JSON cannot write.
 func number(f float64) any {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return f

@@ -10,7 +10,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
-// Language is one that declarations are written in.
+// Language is a language of declarations.
 type Language uint8
 
 // The languages.

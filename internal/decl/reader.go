@@ -108,6 +108,20 @@ func (r *Reader) table(at string, n *Node, wrong *string) *Table {
 	return t
 }
 
+// Alias has keys read under other names. A key that stands under both is an error.
+func (t *Table) Alias(names map[string]string) {
+	for _, p := range t.Node.Pairs() {
+		to, ok := names[Snake(p.Key)]
+		switch before, twice := t.keys[to]; {
+		case !ok:
+		case twice:
+			t.failAt("duplicate_key", p.Line, p.Key, fmt.Sprintf("means the same as %s on line %d", before.Key, before.Line), "keep one of them")
+		default:
+			t.keys[to] = p
+		}
+	}
+}
+
 // Wrong is the first error about the table, or "".
 func (t *Table) Wrong() string { return *t.wrong }
 
@@ -199,14 +213,14 @@ func (t *Table) Has(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return t.Get(key) != nil })
 }
 
-// Only warns of the keys that are none of those that have an effect, and of those
+// Only warns of the keys that have no effect, and of those
 // that have no value.
 func (t *Table) Only(all []string) {
 	t.Valueless(all)
 	t.Unknown(all, func(key string) bool { return slices.Contains(all, key) })
 }
 
-// Unknown warns of keys without effect, once a file for each: those that known,
+// Unknown warns of keys without effect, once a file for each: the keys that known,
 // which gets them in snake_case, does not know. all are those to suggest.
 func (t *Table) Unknown(all []string, known func(key string) bool) {
 	for _, p := range t.Node.Pairs() {

@@ -183,7 +183,7 @@ func (s *scanner) comment() {
 	}
 }
 
-// str moves behind the string whose first quote was read. One that is not
+// str moves behind the string whose first quote was read. A string that is not
 // closed ends with its line.
 func (s *scanner) str(quote byte) {
 	if rest := s.text[s.pos:]; len(rest) >= 2 && rest[0] == quote && rest[1] == quote {

@@ -64,7 +64,7 @@ func setAside(text string, err error) (string, bool) {
 	return text[:from] + `"\u0000number ` + text[from:to] + `"` + text[to:], true
 }
 
-// large is a number that was set aside: its digits, or what is said of one that
+// large is a number that was set aside: its digits, or what is said of a number that
 // JSON cannot write.
 func large(text string) any {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "+"), "_", "")
@@ -219,8 +219,8 @@ func (s *tomlScan) note(path string, line int) {
 }
 
 // TOMLEnd returns where the line begins that is a fence and stands outside of
-// every string, or the whole length. It is not ok if the text cannot be told
-// from what lies behind it: a string is not closed, or something nests too deep.
+// every string, or the whole length. It is not ok if the text cannot be separated
+// from what follows: a string is not closed, or something nests too deep.
 func TOMLEnd(text, fence string) (end int, ok bool) {
 	s := newScanner(text, limits{Depth: maxDepth, Parts: maxParts, Commas: maxValues})
 	for ; s.More(); s.Next() {

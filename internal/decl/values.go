@@ -226,8 +226,8 @@ func (t *Table) Texts(key string) map[string]string {
 	return texts
 }
 
-// Sub returns the table under a key, nil if there is none. Its errors are those
-// of t as well.
+// Sub returns the table under a key, nil if there is none. Its errors are also errors
+// of t.
 func (t *Table) Sub(key string) *Table {
 	n := t.Get(key)
 	if n == nil {

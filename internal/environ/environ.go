@@ -34,11 +34,24 @@ func Get(list []string, name string) string {
 }
 
 // Home returns the home directory that an environment names, "" if it names none: HOME, which shells set on Windows
-// too, or there USERPROFILE.
+// too, or there USERPROFILE. Whatever in this module asks for the home of a user, and does not want the account's
+// (internal/account), asks here: os.UserHomeDir passes over HOME on Windows.
 func Home(get func(name string) string) string {
 	home := get("HOME")
 	if home == "" && runtime.GOOS == "windows" {
 		home = get("USERPROFILE")
 	}
 	return home
+}
+
+// OtherHomes returns what ~ may mean besides Home: on Windows USERPROFILE, where HOME names another directory. Shells
+// take ~ for the one, and most programs for the other.
+func OtherHomes(get func(name string) string) []string {
+	if runtime.GOOS != "windows" {
+		return nil
+	}
+	if other := get("USERPROFILE"); other != "" && other != Home(get) {
+		return []string{other}
+	}
+	return nil
 }

@@ -39,8 +39,13 @@ type Call struct {
 	linked   map[string]string // paths that were followed through links; guarded by links
 }
 
+// At returns the same call where ~ means another directory.
+func (c *Call) At(home string) *Call {
+	return &Call{ToolName: c.ToolName, ToolInput: c.ToolInput, Cwd: c.Cwd, Workspace: c.Workspace, Home: home}
+}
+
 // field is one member of the tool's input. A key may occur more than once, and
-// nobody knows which one the tool takes: all count.
+// which one the tool takes is unknown: all count.
 type field struct {
 	key   string
 	value json.RawMessage
@@ -104,7 +109,6 @@ func valueEnd(raw json.RawMessage) int {
 			}
 		case '{', '[':
 			depth++
-			continue
 		case '}', ']':
 			depth--
 			if depth < 0 {
@@ -114,7 +118,6 @@ func valueEnd(raw json.RawMessage) int {
 			if depth == 0 {
 				return i
 			}
-			continue
 		default:
 			continue
 		}
@@ -173,6 +176,9 @@ func (c *Call) shellTexts() []*command {
 			if len(c.commands) > 0 {
 				to = new(command)
 			}
+			if c.ToolName == powerShell {
+				text = "powershell -Command " + singleQuoted(text)
+			}
 			to.parse(text, c.cwd(), c.home())
 			c.commands = append(c.commands, to)
 		})
@@ -187,6 +193,15 @@ func (c *Call) shellTexts() []*command {
 	})
 	return c.commands
 }
+
+// powerShell is the tool of agents on Windows whose command PowerShell runs.
+const powerShell = "PowerShell"
+
+// runsLines reports whether the tool's command is what a shell runs.
+func (c *Call) runsLines() bool { return c.ToolName == "Bash" || c.ToolName == powerShell }
+
+// singleQuoted is a text as one word of a shell.
+func singleQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // lookup returns the scalars at a dotted path as text. An array stands for its
 // members, unless the path has an index.
@@ -282,11 +297,11 @@ func (c *Call) inputTexts() (texts []inputText, ok bool) {
 	return texts, true
 }
 
-// lines returns the shell lines of the call: the command of Bash, and of any
+// lines returns the shell lines of the call: the command of Bash or PowerShell, and of any
 // other tool each string of the input that may be one. A list of strings is
 // taken for the words of a command.
 func (c *Call) lines() []*line {
-	if c.ToolName == "Bash" {
+	if c.runsLines() {
 		if c.shellTexts(); c.shell != nil {
 			return c.shell
 		}

@@ -32,17 +32,17 @@ func (r *lineReader) commandAs(words []string, text string, in stream) stream {
 // readsNames reports whether a program takes the files that it is to read from its
 // input: cpio -o, tar -T -, zip -@, sort --files0-from=-.
 func readsNames(words []string) bool {
-	letters := false // T may stand among others, and without a dash in the first word
-	switch kindOf(programName(words[0])) {
-	case "cpio", "pax", "afio":
+	name, args := kindOf(programName(words[0])), words[1:]
+	if name == "cpio" || name == "pax" || name == "afio" {
 		return true
-	case "tar":
-		letters = len(words) > 1 && !isOption(words[1]) && strings.Contains(words[1], "T") ||
-			slices.ContainsFunc(words[1:], func(w string) bool { return isOption(w) && w[1] != '-' && strings.Contains(w, "T") })
 	}
-	return letters || slices.ContainsFunc(words[1:], func(w string) bool {
-		return w == "-@" || w == "-T" || w == "-T-" || strings.HasPrefix(w, "--files") && strings.Contains(w, "from")
-	})
+	for i, w := range args {
+		letters := isOption(w) && w[1] != '-' || i == 0 && !isOption(w) // T may stand among others, and at first without a dash
+		if name == "tar" && letters && strings.Contains(w, "T") || w == "-@" || strings.HasPrefix(w, "--files") && strings.Contains(w, "from") {
+			return true
+		}
+	}
+	return false
 }
 
 // starts reads what a command starts.
@@ -232,7 +232,7 @@ func (r *lineReader) goes(words []string) {
 
 // enter adds a directory from which relative paths may count.
 func (r *lineReader) enter(dir string) {
-	if dir == "-" || len(r.line.dirs) >= maxChoices {
+	if dir == "-" {
 		return
 	}
 	for _, place := range r.line.places(dir, r.home) {
@@ -293,8 +293,8 @@ func (r *lineReader) carry(c carrier, args []string, in stream, via string) {
 }
 
 // guessed returns a reader for a command that begins at one of several places.
-// Behind one that is known already, as in sudo -n git push $X, what is unknown
-// is an argument of that one.
+// Behind a command that is known already, as in sudo -n git push $X, what is unknown
+// is an argument of it.
 func (r *lineReader) guessed(args []string, first, at int) *lineReader {
 	if at == first || !isKnown(programName(args[first])) {
 		return r
@@ -325,13 +325,14 @@ func (r *lineReader) optionText(args []string, option, via string) {
 		if a == "--" {
 			return
 		}
-		at := strings.Index(a, letter)
-		if a != "--command" && (!isOption(a) || strings.HasPrefix(a, "--") || at < 0) {
+		_, rest, given := strings.Cut(a, letter) // among others perhaps
+		switch {
+		case a == "--command":
+			rest = ""
+		case !given || !isOption(a) || a[1] == '-':
 			continue
 		}
-		if a != "--command" && at+1 < len(a) && len(a) > 2 {
-			r.text(a[at+1:], may, via)
-		}
+		r.text(rest, may, via)
 		if i+1 < len(args) {
 			r.text(args[i+1], does, via)
 		}

@@ -73,7 +73,7 @@ func Union(patterns []string, narrow bool) (string, bool) {
 		case m.kind == KindEvery:
 			return "", true
 		case m.kind != KindRegexp:
-			names = append(names, splitNames(pattern, narrow)...)
+			names = append(names, splitNames(pattern)...)
 		case m.Valid() != nil || groupReference().MatchString(pattern):
 			return "", false
 		case !slices.Contains(expressions, pattern):
@@ -89,9 +89,6 @@ func Union(patterns []string, narrow bool) (string, bool) {
 		expressions[i] = "(?:" + e + ")"
 	}
 	if len(names) > 0 {
-		for i, n := range names {
-			names[i] = regexp.QuoteMeta(n)
-		}
 		expressions = append(expressions, "^(?:"+strings.Join(names, "|")+")$")
 	}
 	return strings.Join(expressions, "|"), true

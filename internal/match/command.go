@@ -31,9 +31,9 @@ type command struct {
 	seen reading // see returns it
 }
 
-// reading is what a piece of shell text runs, as far as it can be told.
+// reading is what a piece of shell text runs, as far as that is known.
 type reading struct {
-	// blind says why it cannot be told at all, so that every rule matches.
+	// blind says why nothing is known of it, so that every rule matches.
 	blind string
 	// expansion is the first $(…), `…` or $X in an argument: it may become
 	// anything, so that rules on more than a command's name match.
@@ -58,8 +58,11 @@ func (c *command) parse(text, cwd, home string) {
 	c.text = text
 	r := newLineReader(text, cwd, home)
 	if r.whole(func() { c.plain = r.plain(text) }); c.plain {
-		c.line = r.line
-		return
+		if !r.givesLate() {
+			c.line = r.line
+			return
+		}
+		c.plain, r = false, newLineReader(text, cwd, home)
 	}
 	c.file, c.err = ParseShell(text)
 	c.line = r.readLine(c.file, c.err)

@@ -185,8 +185,8 @@ func reachingOptions(name string, options *wordList, w string) (found []string) 
 }
 
 func printsToFile(program string) bool {
-	at := strings.Index(program, "print")
-	return at >= 0 && strings.Contains(program[at:], ">")
+	_, rest, _ := strings.Cut(program, "print")
+	return strings.Contains(rest, ">")
 }
 
 // sedCommand is one command of sed that shows: an address, and p, d, q, = or a

@@ -11,7 +11,7 @@ type harm uint8
 const (
 	harmless harm = iota
 	doubtful      // a person has to say
-	fatal         // nobody means it
+	fatal         // it is never meant
 )
 
 // A place is what a path stands for: how bad it is to lose it, and why.
@@ -19,7 +19,7 @@ type place struct {
 	harm   harm
 	kind   placeKind
 	what   string
-	system bool // it is a file without which a system does not start, or nobody can log in
+	system bool // it is a file without which a system does not start, or that every login needs
 }
 
 type placeKind uint8
@@ -29,7 +29,6 @@ const (
 	ofSystem            // the root, or a directory of the system
 	ofHome              // a home directory, or a part of one
 	ofHere              // the current directory
-	ofUp                // one above it
 )
 
 var (
@@ -59,7 +58,7 @@ func (l *line) danger(word string, c *Call) place {
 		}
 		return place{}
 	}
-	if strings.HasPrefix(word, "~") { // the shell has replaced those that it replaces
+	if strings.HasPrefix(word, "~") { // the shell has replaced what it replaces
 		word = "./" + word
 	}
 	worst := textPlace(word)
@@ -105,11 +104,13 @@ func (p place) or(other place) place {
 
 // parts cleans a path into its parts; up says that it leads above its start.
 func placeParts(name string) (parts []string, up bool) {
-	parts = make([]string, 0, 8)
 	for part := range strings.SplitSeq(strings.ToLower(name), "/") {
 		switch {
 		case part == "" || part == ".":
 		case part != "..":
+			if parts == nil {
+				parts = make([]string, 0, 8)
+			}
 			parts = append(parts, part)
 		case len(parts) > 0:
 			parts = parts[:len(parts)-1]
@@ -132,7 +133,7 @@ func textPlace(word string) place {
 	}
 	switch {
 	case all && up:
-		return place{harm: fatal, kind: ofUp, what: "everything in a directory above"}
+		return place{harm: fatal, what: "everything in a directory above"}
 	case all:
 		return place{harm: fatal, kind: ofHere, what: "everything in the current directory"}
 	case !up && parts[0] == ".git" && (len(parts) == 1 || len(parts) == 2 && (parts[1] == "objects" || parts[1] == "refs" || everything(parts[1]))):
@@ -149,19 +150,27 @@ func rootedPlace(name string, c *Call) place {
 	return p
 }
 
-// lostPlace judges the loss of all that a path names.
+// lostPlace judges the loss of all that a path names. A directory above the current one may be a home directory too:
+// the worse counts.
 func lostPlace(parts []string, c *Call) place {
+	p := ownedPlace(parts, c)
+	for _, dir := range []string{c.cwd(), c.workspace()} {
+		p = p.or(abovePlace(parts, dir))
+	}
+	return p
+}
+
+// ownedPlace judges a path by whose it is: the caller's, the system's.
+func ownedPlace(parts []string, c *Call) place {
 	if len(parts) == 0 {
 		return place{harm: fatal, kind: ofSystem, what: "the whole file system"}
-	}
-	for _, dir := range []string{c.cwd(), c.workspace()} {
-		if p := abovePlace(parts, dir); p.harm > harmless {
-			return p
-		}
 	}
 	home, _ := placeParts(homeOf(c))
 	if len(parts) >= len(home) && len(home) > 0 && slices.Equal(parts[:len(home)], home) {
 		return homePlace(parts[len(home):])
+	}
+	if driveOf("/"+parts[0]) != "" {
+		return drivePlace(parts[1:])
 	}
 	at := func(i int) string {
 		if i < len(parts) {
@@ -180,7 +189,7 @@ func lostPlace(parts []string, c *Call) place {
 	case at(0) == "root" && len(parts) > 1 && !everything(at(1)):
 		return homePlace(parts[1:])
 	case len(parts) > 2 && !everything(at(1)) && dataDirs.has(at(0)+"/"+at(1)) && at(2) != "apt",
-		at(0) == "mnt" && len(at(1)) == 1 && len(parts) == 3: // a drive of Windows
+		at(0) == "mnt" && len(at(1)) == 1 && len(parts) > 2: // a drive of Windows
 		if len(parts) == 3 || len(parts) == 4 && everything(at(3)) {
 			return place{harm: doubtful, kind: ofSystem, what: "data of the system"}
 		}
@@ -198,18 +207,21 @@ func lostPlace(parts []string, c *Call) place {
 
 // abovePlace recognises a directory that the call is made from, and those above.
 func abovePlace(parts []string, dir string) place {
-	from, _ := placeParts(dir)
 	above := fatal
 	if n := len(parts); n > 0 && everything(parts[n-1]) {
 		parts, above = parts[:n-1], doubtful
 	}
+	if len(parts) == 0 {
+		return place{}
+	}
+	from, _ := placeParts(dir)
 	switch {
-	case len(parts) == 0 || len(parts) > len(from) || !slices.Equal(parts, from[:len(parts)]):
+	case len(parts) > len(from) || !slices.Equal(parts, from[:len(parts)]):
 		return place{}
 	case len(parts) == len(from):
 		return place{harm: fatal, kind: ofHere, what: "everything in the current directory"}
 	}
-	return place{harm: above, kind: ofUp, what: "a directory above the current one"}
+	return place{harm: above, what: "a directory above the current one"}
 }
 
 // homePlace judges the parts of a path below a home directory.
@@ -231,24 +243,26 @@ func everything(part string) bool {
 
 // isDisk reports whether a word names a disk, or the machine's memory.
 func isDisk(word string) bool {
+	if onWindows && windowsDisk().MatchString(word) {
+		return true
+	}
 	parts, _ := placeParts(word)
 	if !strings.HasPrefix(word, "/") || len(parts) < 2 || parts[0] != "dev" {
 		return false
 	}
-	name := parts[1]
-	for _, disk := range []string{"disk", "rdisk", "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "mapper", "md", "dm-", "nbd", "loop", "zd", "mem", "kmem", "port", "ada", "da0", "da1", "zvol", "\x01", "\x02"} {
-		if strings.HasPrefix(name, disk) && name != "mdev" {
-			return true
-		}
-	}
-	return name == "disk"
+	return parts[1] != "mdev" && slices.ContainsFunc([]string{"disk", "rdisk", "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "mapper", "md", "dm-", "nbd", "loop", "zd", "mem", "kmem", "port", "ada", "da0", "da1", "zvol", "\x01", "\x02"}, func(disk string) bool {
+		return strings.HasPrefix(parts[1], disk)
+	})
 }
 
-// isSystemFile recognises files without which a system does not start, or nobody
+// isSystemFile recognises files without which a system does not start, or no user
 // can log in.
 func isSystemFile(parts []string) bool {
 	if len(parts) < 2 {
 		return false
+	}
+	if driveOf("/"+parts[0]) != "" {
+		return parts[1] == "windows" || parts[1] == "boot"
 	}
 	switch parts[0] {
 	case "etc":

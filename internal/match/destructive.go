@@ -13,7 +13,7 @@ import (
 func Destructive(c *Call) Decision {
 	best := Decision{By: "nothing is lost for good"}
 	for _, l := range c.lines() {
-		d := destruction{line: l, call: c, best: Decision{}}
+		d := destruction{line: l, call: c}
 		d.judge()
 		if d.best.Certainty > best.Certainty {
 			best = d.best
@@ -32,7 +32,7 @@ type destruction struct {
 	seen map[string]place // what words name
 }
 
-// maxJudged bounds how many words of a line are judged, those that stand in
+// maxJudged bounds how many words of a line are judged, words that stand in
 // several commands each time. maxPlaced bounds how many places they may name.
 const (
 	maxJudged = 1 << 16
@@ -296,7 +296,7 @@ func (d *destruction) find(args []string) {
 // mode judges a change of all files' modes or owners.
 func (d *destruction) mode(name string, args []string) {
 	recursive := slices.ContainsFunc(args, func(w string) bool {
-		return isOption(w) && w[1] != '-' && strings.Contains(w, "R") || len(w) > 2 && strings.HasPrefix("--recursive", w)
+		return isOption(w) && w[1] != '-' && strings.Contains(w, "R") || strings.HasPrefix(w, "--rec")
 	})
 	for _, w := range args {
 		p := d.danger(w)
@@ -383,14 +383,16 @@ func (d *destruction) kill(name string, args []string) {
 	}
 }
 
-// signal judges the processes that kill sends a signal to: -1 is every one, but as the first word a signal.
+// signal judges the processes that kill sends a signal to: 1 is the first of them, which takes all others along in a
+// container, and -1 is every one, but as the first word a signal.
 func (d *destruction) signal(args []string) {
 	for i, w := range args {
 		switch {
-		case w == "-l" || w == "-L" || w == "--list" || w == "--table":
-			return // it lists the signals
-		case i == 0, slices.Contains([]string{"-s", "-n", "-q", "--signal", "--queue", "--timeout"}, args[i-1]):
-		case w == "-1", w == "1" && slices.ContainsFunc(args[:i], isOption):
+		case w == "-l" || w == "-L" || w == "--list" || w == "--table",
+			i == 0 && w == "-0" && !slices.ContainsFunc(args[1:], func(w string) bool { return isOption(w) && w != "-1" && w != "--" }): // no other signal
+			return // it lists the signals, or asks whether a process is there
+		case i > 0 && slices.Contains([]string{"-s", "-n", "-q", "--signal", "--queue", "--timeout"}, args[i-1]):
+		case w == "1", w == "-1" && i > 0:
 			d.verdict(fatal, "ends every process")
 		}
 	}

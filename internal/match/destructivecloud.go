@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// protectedBranches are those that everybody works from.
+// protectedBranches are the branches that everybody works from.
 var protectedBranches = wordSet("main master trunk production release develop")
 
 // git judges pushes that rewrite what others have, and what throws work away.
@@ -66,12 +66,11 @@ func (d *destruction) git(args []string) {
 
 // push judges git push.
 func (d *destruction) push(args []string) {
-	force, lease, drop, remote, refs := false, false, false, false, 0
+	var force, lease, drop, remote bool
 	var named []string
 	for i, w := range args {
-		low := w
 		switch {
-		case strings.HasPrefix(low, "--force-with-lease"), strings.HasPrefix(low, "--force-if-includes"):
+		case strings.HasPrefix(w, "--force-with-lease"), strings.HasPrefix(w, "--force-if-includes"):
 			lease = true
 		case w == "--mirror" || w == "--prune" || len(w) > 3 && strings.HasPrefix("--force", w):
 			force = true
@@ -88,7 +87,6 @@ func (d *destruction) push(args []string) {
 		}
 	}
 	for _, w := range named {
-		refs++
 		target := w[strings.LastIndexByte(w, ':')+1:]
 		forced := force || strings.HasPrefix(w, "+")
 		target = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(target, "+"), "refs/"), "heads/")
@@ -106,14 +104,14 @@ func (d *destruction) push(args []string) {
 			d.verdict(doubtful, "goes to a branch that only git knows")
 		}
 	}
-	if (force || lease) && refs == 0 {
+	if (force || lease) && len(named) == 0 {
 		d.verdict(doubtful, "rewrites the current branch, which may be main")
 	}
 }
 
 // database judges statements that a client is given.
 func (d *destruction) database(args []string) {
-	for _, text := range append(args[:len(args):len(args)], d.now.stdin) {
+	for _, text := range append(args[:len(args):len(args)], strings.Join(args, " "), d.now.stdin) {
 		low := " " + strings.Join(strings.Fields(strings.ToLower(text)), " ")
 		for _, part := range []string{"drop table", "drop database", "drop schema", "drop owned", "drop view", "drop user", "drop role", "drop index", "drop column", "drop function", "truncate ", "flushall", "flushdb", "dropdatabase", "dropuser", "debug segfault", ".drop(", "deletemany({})", "drop keyspace"} {
 			if strings.Contains(low, part) {
@@ -172,9 +170,7 @@ func (d *destruction) cloud(name string, args []string) {
 	if d.now.how == mentioned || d.now.suffix && !strings.Contains(d.now.text, " ") {
 		return
 	}
-	if isLanguage(name) {
-		name = strings.TrimRight(name, "0123456789.")
-	}
+	name = strings.TrimRight(name, "0123456789.") // python3.12
 	loses := slices.ContainsFunc(losing()[name], func(form string) bool { return hasForm(args, form) }) || d.loses(name, args)
 	if loses && !slices.ContainsFunc(args, onlyShows) {
 		d.verdict(doubtful, "deletes what is nowhere else")

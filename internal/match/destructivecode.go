@@ -3,7 +3,7 @@ package match
 import "strings"
 
 // deletingCode are parts of code that delete.
-var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "rmdirsync", "file.delete", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "removesync", "deno.remove", "delete-directory", "delete-file", "deletedirectory", "file_util.rm", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "format c:", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
+var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "rmdirsync", "file.delete", "remove_tree", "rmdir(", "fs.rm(", "unlink", "removeall", "removesync", "deno.remove", "delete-directory", "delete-file", "deletedirectory", "file_util.rm", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
 
 // code judges code that an interpreter is given.
 func (d *destruction) code(name string, args []string) {

@@ -73,6 +73,7 @@ func TestAToolsPatternNamesItsToolsAlone(t *testing.T) {
 		{"NotebookRead(src/**)", "NotebookRead", false, true},
 		{"NotebookRead(doc/**)", "NotebookRead", false, false},
 		{"MultiEdit(doc/**)", "MultiEdit", false, false},
+		{"MultiEdit(src/**)", "MultiEdit", true, true},
 		{"LS(doc/**)", "LS", false, false},
 	} {
 		rule, _ := ParseRule(tt.rule, RuleOptions{StrictCompat: tt.strict})
@@ -197,6 +198,13 @@ func TestAHostIsReadOffWhatAToolTakesForAURL(t *testing.T) {
 		if d := rule.Match(inProject("WebFetch", `{"url":"`+text+`"}`)); d.Run != want || d.By == "" {
 			t.Errorf("%q: %+v, want %v", text, d, want)
 		}
+	}
+}
+
+func TestAQuestionMarkOfADomainIsItself(t *testing.T) {
+	rule, _ := ParseRule("WebFetch(domain:exampl?.com)", RuleOptions{})
+	if d := rule.Match(inProject("WebFetch", `{"url":"https://example.com"}`)); d.Run {
+		t.Errorf("%+v", d)
 	}
 }
 
@@ -358,7 +366,7 @@ func TestTooManyPathsAreSuspected(t *testing.T) {
 
 func TestABackslashOfAPatternQuotes(t *testing.T) {
 	if onWindows {
-		t.Skip("it separates folders there")
+		t.Skip("it separates folders on Windows")
 	}
 	rule, _ := ParseRule(`Read(a\*b)`, RuleOptions{})
 	for path, want := range map[string]bool{"a*b": true, "a/b": false, "a/xb": false, "axb": false} {

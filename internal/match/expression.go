@@ -60,7 +60,7 @@ type reader struct {
 	out    strings.Builder
 	linear bool
 
-	open  []term   // what each open group will be, once it is closed
+	open  []term   // what each open group is, once it is closed
 	names []string // of named groups
 	refs  []string // of \k, "" for one without a name
 }
@@ -169,11 +169,11 @@ func (r *reader) quantifier(last term) (term, error) {
 func repeatCount(s string) (n, lo, hi int) {
 	inner, _, ok := strings.Cut(s[1:], "}")
 	if !ok {
-		return 0, 0, 0
+		return
 	}
 	first, second, comma := strings.Cut(inner, ",")
 	if !isDigits(first) || second != "" && !isDigits(second) {
-		return 0, 0, 0
+		return
 	}
 	lo, _ = strconv.Atoi(first) // the highest int, if it overflows
 	switch {
@@ -184,7 +184,7 @@ func repeatCount(s string) (n, lo, hi int) {
 	default:
 		hi, _ = strconv.Atoi(second)
 	}
-	return len(inner) + 2, lo, hi
+	return len(inner) + len("{}"), lo, hi
 }
 
 func isDigits(s string) bool {

@@ -84,7 +84,7 @@ func findStarts(args []string) (starts []string, filtered bool) {
 	expression := false
 	for i, a := range args {
 		switch {
-		case !expression && (a == "-H" || a == "-L" || a == "-P" || a == "-D" || strings.HasPrefix(a, "-O")):
+		case a == "-H", a == "-L", a == "-P", a == "-D", strings.HasPrefix(a, "-O"):
 		case strings.HasPrefix(a, "-") || a == "(" || a == "!":
 			expression = true
 			for _, test := range []string{"name", "path", "regex", "time", "min", "newer", "size", "empty", "user", "group", "perm", "wholename"} {

@@ -75,7 +75,7 @@ func (r *lineReader) git(words []string, at int, in stream) {
 			} else if strings.HasPrefix(w, "-O") || strings.HasPrefix(w, "-x") {
 				r.text(w[2:], may, runBy("git "+rest[0]))
 			}
-		case rest[0] == "config" && j > 0 && j+1 < len(rest):
+		case rest[0] == "config" && j+1 < len(rest):
 			r.gitConfig(w + "=" + rest[j+1])
 		case strings.HasPrefix(w, "ext::"):
 			r.text(w[len("ext::"):], does, runBy("git "+rest[0]))

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 const hostileSize = 64 << 10
@@ -153,6 +155,7 @@ func checkWork(t *testing.T, name, command string) {
 }
 
 func TestTheWorkForALineIsBounded(t *testing.T) {
+	built.NotUnderWine(t, "its tests are built without optimization, and allocate more")
 	if testing.Short() {
 		t.Skip("long: judges very long lines")
 	}

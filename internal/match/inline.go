@@ -8,8 +8,10 @@ import (
 )
 
 // substitutions reads the commands that stand anywhere in a node: arithmetic, a
-// test, a subscript. Text that arithmetic would evaluate is read, too.
+// test, a subscript. Text that arithmetic would evaluate is read, too: each value, and
+// what the values come to side by side, since a subscript may be in two parts.
 func (r *lineReader) substitutions(n syntax.Node) {
+	lists := [][]string{nil}
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
@@ -20,10 +22,20 @@ func (r *lineReader) substitutions(n syntax.Node) {
 			return false
 		case *syntax.SglQuoted:
 			r.subscript(n.Value)
+			lists = r.beside(lists, n.Value)
+		case *syntax.Lit:
+			if strings.ContainsAny(n.Value, "[$(`") { // not the name of a variable
+				lists = r.beside(lists, strings.ReplaceAll(n.Value, `\`, ""))
+			}
 		case *syntax.ParamExp:
 			vals, _ := r.lookup(n.Param.Value, nil)
+			var fields []string
 			for _, v := range vals {
 				r.subscript(v.fields...)
+				fields = append(fields, v.fields...)
+			}
+			if len(fields) > 0 {
+				lists = r.beside(lists, fields...)
 			}
 		case *syntax.Word:
 			if text, ok := plainWord(n); ok {
@@ -34,6 +46,25 @@ func (r *lineReader) substitutions(n syntax.Node) {
 		}
 		return true
 	})
+	for _, parts := range lists {
+		if len(parts) > 1 {
+			r.subscript(strings.Join(parts, ""), strings.Join(parts, " "))
+		}
+	}
+}
+
+// beside adds to each list one of the choices.
+func (r *lineReader) beside(lists [][]string, choices ...string) [][]string {
+	more := make([][]string, len(choices))
+	for i, c := range choices {
+		more[i] = []string{c}
+	}
+	for range lists {
+		if !r.charge(choices) {
+			return lists
+		}
+	}
+	return multiply(lists, more)
 }
 
 // subscript reads the commands in text like a[$(rm x)], which test -v, printf
@@ -83,6 +114,9 @@ func (r *lineReader) declaration(c *syntax.DeclClause) {
 
 // environment reads a variable that programs take a command from.
 func (r *lineReader) environment(name, text string, handed bool) {
+	if (name == "BASH_ENV" || name == "ENV") && text != "" && text != processFile { // a shell reads it first
+		r.script([]string{text}, stream{}, "in "+plain(name))
+	}
 	if runsVariable(name) || handed && strings.ContainsAny(text, " \t\n;|&$`") {
 		r.text(text, may, "in "+plain(name))
 	}

@@ -9,16 +9,16 @@ func (r *lineReader) shell(args []string, in stream, via string) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case a == "--rcfile" || a == "--init-file" || a == "-o" || a == "+o" || a == "-O" || a == "+O":
-			i++
+		case a == "--rcfile" || a == "--init-file":
+			if i++; i < len(args) {
+				r.script(args[i:i+1], stream{}, via)
+			}
 		case strings.HasPrefix(a, "--"):
 			if text, ok := strings.CutPrefix(a, "--command="); ok {
 				r.text(text, does, via)
 			}
 		case (isOption(a) || strings.HasPrefix(a, "+")) && !strings.Contains(a, "c"):
-			if strings.HasSuffix(a, "o") {
-				i++
-			}
+			i += strings.Count(strings.ToLower(a), "o") // each takes the next word
 			stdin = stdin || isOption(a) && strings.Contains(a, "s")
 		case isOption(a) || strings.HasPrefix(a, "+"):
 			r.shellText(args[i+1:], in, via)
@@ -71,7 +71,9 @@ func (r *lineReader) script(args []string, in stream, via string) {
 }
 
 func (r *lineReader) handedRest(args []string) {
-	at := r.line.add(newStarted(args, r.how, r.via))
+	file := newStarted(args, r.how, r.via)
+	file.script = true
+	at := r.line.add(file)
 	r.suffixes(args, at, may, r.via)
 	r.texts(args[1:], may, r.via)
 }
@@ -83,6 +85,7 @@ func (r *lineReader) readsScript(in stream, via string) {
 		r.text(in.text, does, via)
 	case in.present:
 		if r.how > mentioned {
+			r.line.feeds = true
 			r.line.cannotRead("runs text that it reads from elsewhere")
 		}
 	}

@@ -30,7 +30,8 @@ type line struct {
 	sets, defines bool
 	evaluates     bool   // it has a subscript that may run a command
 	substitutes   bool   // it has a <(…), whose text another program reads
-	setting       string // one that names what git runs; "" = it sets none
+	feeds         bool   // a shell reads commands that are not known, from a file or a pipe
+	setting       string // a setting that names what git runs; "" = it sets none
 	// byName has the places in started by the name of the program, and unnamed
 	// those whose name has wild parts. Both are nil in a short line.
 	byName  map[string][]int32
@@ -50,6 +51,7 @@ type started struct {
 	// that it is another with its options left out: neither says anything new
 	// about files.
 	suffix, variant bool
+	script          bool // it is a file that a shell reads commands from
 	// said says that it stands in a message or a pattern: unless the line writes
 	// a file, it goes nowhere else.
 	said     bool

@@ -33,10 +33,7 @@ func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {
 		nowhere = nowhere || to
 	}
 	if s.Cmd == nil {
-		if len(s.Redirs) > 0 {
-			return stream{present: true}
-		}
-		return stream{present: true, known: true}
+		return stream{present: true, known: len(s.Redirs) == 0}
 	}
 	var out stream
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok {

@@ -20,8 +20,6 @@ const (
 	// maxBacktrack is the longest expression, and the longest name to match,
 	// in bytes, that regexp2 is given: deep nesting takes it quadratic time.
 	maxBacktrack = 4096
-	// maxLinear is the number of names up to which comparing beats hashing.
-	maxLinear = 8
 )
 
 // Syntax is the language in which a matcher is written.
@@ -64,8 +62,7 @@ const (
 type Matcher struct {
 	kind    Kind
 	pattern string
-	names   []string            // exact and list, aliases included
-	set     map[string]struct{} // the same, if there are many
+	names   []string // exact and list, aliases included
 	glob    glob
 	narrow  bool
 	problem []hook.Diagnostic
@@ -79,7 +76,7 @@ type Matcher struct {
 }
 
 // Compile reads a pattern. It never fails: see [Matcher.Valid] for a pattern
-// that cannot be used, and [Matcher.Problems] for one that surely does not do
+// that cannot be used, and [Matcher.Problems] for a pattern that surely does not do
 // what was meant. An absent matcher is the empty pattern.
 func Compile(pattern string, opts MatcherOptions) *Matcher {
 	m := &Matcher{pattern: pattern, narrow: opts.Narrow}
@@ -91,7 +88,7 @@ func Compile(pattern string, opts MatcherOptions) *Matcher {
 	case opts.Syntax == SyntaxGlob:
 		m.setNames([]string{pattern})
 	case opts.Syntax == SyntaxClaude && isExact(pattern, opts.Narrow):
-		m.setNames(splitNames(pattern, opts.Narrow))
+		m.setNames(splitNames(pattern))
 	default:
 		m.kind, m.form = KindRegexp, readExpression(pattern)
 	}
@@ -100,8 +97,8 @@ func Compile(pattern string, opts MatcherOptions) *Matcher {
 }
 
 // Match reports whether the name is selected. An invalid pattern selects
-// nothing, and that is not an error of the match. The error says that nobody
-// knows: the expression took too long on this name, or this engine lacks
+// nothing, and that is not an error of the match. The error says that the answer
+// is unknown: the expression took too long on this name, or this engine lacks
 // something that JavaScript has. A hook that can block must then be treated as
 // selected.
 func (m *Matcher) Match(name string) (bool, error) {
@@ -109,16 +106,7 @@ func (m *Matcher) Match(name string) (bool, error) {
 	case KindEvery:
 		return true, nil
 	case KindExact, KindList:
-		if m.set != nil {
-			_, ok := m.set[name]
-			return ok, nil
-		}
-		for _, n := range m.names {
-			if n == name {
-				return true, nil
-			}
-		}
-		return false, nil
+		return slices.Contains(m.names, name), nil
 	case KindPattern:
 		return m.matchAliases(name, func(s string) (bool, error) { return m.glob.match(s), nil })
 	default:
@@ -174,12 +162,6 @@ func (m *Matcher) setNames(names []string) {
 			if m.narrow {
 				break
 			}
-		}
-	}
-	if len(m.names) > maxLinear {
-		m.set = make(map[string]struct{}, len(m.names))
-		for _, n := range m.names {
-			m.set[n] = struct{}{}
 		}
 	}
 }
@@ -259,10 +241,10 @@ func isExact(pattern string, narrow bool) bool {
 }
 
 // splitNames splits a list, trims its members and drops empty ones.
-func splitNames(pattern string, narrow bool) []string {
+func splitNames(pattern string) []string {
 	var names []string
 	for n := range strings.FieldsFuncSeq(pattern, func(r rune) bool {
-		return r == '|' || r == ',' && !narrow
+		return r == '|' || r == ','
 	}) {
 		if n = strings.Trim(n, " "); n != "" {
 			names = append(names, n)

@@ -224,10 +224,10 @@ func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 	args := s.args()
 	for i, a := range args {
 		if subs.has(a) {
-			if name == "git" && a == "submodule" && !slices.Contains(args, "update") && !slices.Contains(args, "add") {
+			if a == "submodule" && !slices.Contains(args, "update") && !slices.Contains(args, "add") {
 				return No
 			}
-			if name == "docker" && a == "compose" && !slices.ContainsFunc(args, func(w string) bool { return w == "pull" || w == "push" || w == "build" || w == "up" }) {
+			if a == "compose" && !slices.ContainsFunc(args, func(w string) bool { return w == "pull" || w == "push" || w == "build" || w == "up" }) {
 				return No
 			}
 			return Sure

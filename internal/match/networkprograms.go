@@ -3,7 +3,7 @@ package match
 import "sync"
 
 var (
-	// speaks are programs that speak to the network whatever they are told.
+	// speaks are programs that speak to the network whatever their arguments.
 	speaks = wordSet(`ansible ansible-playbook aria2c aws axel az chromium cloudflared curl curlie dhclient dig doggo drill duplicity elinks
 		fetch firefox flyctl ftp gcloud gh glab google-chrome gsutil helm heroku host http https httpie kubectl lftp links lynx mail mailx
 		mosh msmtp mtr mutt nc ncat net netcat netlify ngrok nmap nslookup pftp ping ping6 rclone rdesktop rsh rlogin s3cmd scp
@@ -60,7 +60,7 @@ var (
 	// netCode are parts of code that opens one.
 	netCode = []string{"urllib", "requests", "http.client", "httplib", "httpx", "aiohttp", "socket", "fetch(", "axios", "net/http", "lwp", "net::", "open-uri",
 		"xmlhttprequest", "smtplib", "ftplib", "http.get", "https.get", "require('http", `require("http`, "'net'", `"net"`, "node:http", "node:net", "'https'", `"https"`, "http.server", "http::tiny", "telnetlib", "paramiko",
-		"webclient", "invoke-webrequest", "invoke-restmethod", "iwr ", "irm ", "file_get_contents('http", `file_get_contents("http`, "curl_", "fsockopen", "tcpsocket", "/inet/", "urlopen", "dgram", "websocket", "xmlrpc", "nntplib", "poplib", "imaplib", "ssl.", "http.request", "https.request", "tls.connect", "urlretrieve", "pkg.add", "pkg.update", "dns.lookup", "'dns'", `"dns"`, "deno.connect", "deno.listen", "package-refresh-contents", "package-install", "pluginstall", "plugupdate", "lazy! sync", "packersync", "install.packages", "download.file", "url-retrieve"}
+		"webclient", "invoke-webrequest", "invoke-restmethod", "iwr ", "irm ", "file_get_contents('http", `file_get_contents("http`, "curl_", "fsockopen", "/inet/", "urlopen", "dgram", "xmlrpc", "nntplib", "poplib", "imaplib", "ssl.", "http.request", "https.request", "tls.connect", "urlretrieve", "pkg.add", "pkg.update", "dns.lookup", "'dns'", `"dns"`, "deno.connect", "deno.listen", "package-refresh-contents", "package-install", "pluginstall", "plugupdate", "lazy! sync", "packersync", "install.packages", "download.file", "url-retrieve"}
 	// localSchemes begin addresses of what is here.
 	localSchemes = wordSet("file unix sqlite sqlite3 data memory about fd npipe chrome vscode dir oci-archive docker-archive containers-storage env bin")
 )

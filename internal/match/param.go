@@ -86,7 +86,7 @@ func (r *lineReader) evaluate(p *syntax.ParamExp, quoted bool) (vals []value) {
 		if !ok && name == "PATH" && p.Slice != nil {
 			return "/usr/local/bin:/usr/bin:/bin" // for a slash: ${PATH:0:1}
 		}
-		if !ok || len(found) != 1 || found[0].array || !isPlain(found[0].fields[0]) {
+		if len(found) != 1 || found[0].array || !isPlain(found[0].fields[0]) {
 			guessed = true
 			return ""
 		}
@@ -222,13 +222,8 @@ func (r *lineReader) forget(name string) {
 
 // separators are the characters at which values are split.
 func (r *lineReader) separators() string {
-	const usual = " \t\n"
-	vals := r.vars["IFS"]
-	if len(vals) == 0 {
-		return usual
-	}
-	all := usual
-	for _, v := range vals {
+	all := " \t\n"
+	for _, v := range r.vars["IFS"] {
 		all += strings.Join(v.fields, "")
 	}
 	return all

@@ -29,6 +29,7 @@ func TestPathRules(t *testing.T) {
 		{"Read(src/*.go)", "/tmp/d/w/x/src/a.go", false},
 		{"Read(src/**)", "/tmp/d/w/src/sub/a.go", true},
 		{"Read(src/**)", "/tmp/d/w/srcs", false},
+		{"Read(src/**)", "", false},
 		{"Read(src/**/a.go)", "/tmp/d/w/src/a.go", true},
 		{"Read(src/**/a.go)", "/tmp/d/w/src/x/y/a.go", true},
 		{"Read(src/[a-c]?.go)", "/tmp/d/w/src/bx.go", true},

@@ -27,7 +27,8 @@ func plainLine(text, home string) (commands []plainCommand, ok bool) {
 	}
 	all := make([]string, 0, words)
 	commands = make([]plainCommand, 0, parts)
-	first, last, piped, loose := 0, 0, false, false
+	var first, last int
+	var piped, loose bool
 	from := -1 // of the command
 	end := func() bool {
 		one := plainCommand{words: all[first:len(all):len(all)], piped: piped}
@@ -75,34 +76,33 @@ func plainLine(text, home string) (commands []plainCommand, ok bool) {
 // anything else in the text.
 func plainSize(text string) (words, commands int) {
 	if len(text) > maxPlain {
-		return 0, 0
+		return
 	}
-	commands = 1
-	first := true
+	count, parts, first := 0, 1, true
 	for at := 0; ; {
 		t := plainNext(text, at)
 		switch t.kind {
 		case plainWordToken:
 			if t.option && first {
-				return 0, 0
+				return
 			}
-			words++
+			count++
 			first = false
 		case plainJoint, plainEnd:
 			if first {
-				return 0, 0
+				return
 			}
 			if t.kind == plainEnd {
-				return words, commands
+				return count, parts
 			}
-			commands++
+			parts++
 			first = true
 		case plainNothing:
 			if first {
-				return 0, 0
+				return
 			}
 		case notPlain:
-			return 0, 0
+			return
 		}
 		at = t.to
 	}

@@ -17,7 +17,7 @@ type carrier struct {
 }
 
 // carriers are programs that are known to run their arguments, so that a match
-// there is certain. Those that are not listed may run them: each rest of their
+// there is certain. Other programs may run them: each rest of their
 // words is tried.
 //
 // Their options are not listed: a word behind an option is taken for its value

@@ -67,18 +67,21 @@ func (r *lineReader) charge(words []string) bool {
 func (r *lineReader) readLine(file *syntax.File, err error) *line {
 	text := r.line.text
 	r.whole(func() { r.top(text, file, err) })
-	if !r.givesLate() && len(r.aliases) == 0 && len(r.functions) == 0 {
+	if !r.givesLate() {
 		return r.line
 	}
-	// A value may be used before the line gives it, in a loop or a function.
 	again := newLineReader(text, r.cwd, r.home)
 	again.vars, again.functions, again.aliases = r.vars, r.functions, r.aliases
 	again.whole(func() { again.top(text, file, err) })
 	return again.line
 }
 
-// givesLate reports whether the line gives a variable a value behind a use.
+// givesLate reports whether the line must be read again: it may use a value before it
+// gives it, in a loop or a function.
 func (r *lineReader) givesLate() bool {
+	if len(r.aliases) > 0 || len(r.functions) > 0 {
+		return true
+	}
 	for name := range r.asked {
 		if r.vars[name] != nil {
 			return true
@@ -126,7 +129,7 @@ const unknownHome = "/~"
 var dotGlobs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)dotglob|glob_?dots|GLOBIGNORE`) })
 
 // top reads the text that the call hands to the shell. A shell runs what stands
-// before a mistake, and may not see the one that the parser sees.
+// before a mistake, and may not see the mistake that the parser sees.
 func (r *lineReader) top(text string, file *syntax.File, err error) {
 	r.line.dots = dotGlobs().MatchString(text)
 	if errors.Is(err, errUnreadable) || strings.IndexByte(text, '\r') >= 0 {

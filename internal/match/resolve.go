@@ -38,7 +38,7 @@ func (c *Call) follow(name string) (to string) {
 	if to, ok := c.linked[name]; ok || len(c.linked) >= maxResolved {
 		return to
 	}
-	linked := onWindows // where names have other forms as well
+	linked := onWindows // where names also have other forms
 	if cut := strings.LastIndexByte(name, '/'); cut > 0 {
 		linked = linked || c.follow(name[:cut]) != ""
 	}
@@ -49,7 +49,7 @@ func (c *Call) follow(name string) (to string) {
 		}
 	}
 	if c.linked == nil {
-		c.linked = make(map[string]string, 8)
+		c.linked = map[string]string{}
 	}
 	c.linked[name] = to
 	return to
@@ -77,7 +77,7 @@ func followLinks(name string) string {
 }
 
 // processRoot matches the names under which Linux gives a process's root and
-// directory: /proc/self/root/etc is /etc.
+// directory: /proc/self/root/usr is /usr.
 var processRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(/|$)`) })
 
 // throughProc returns the path that one below /proc/self/root or cwd stands

@@ -10,7 +10,7 @@ import (
 
 // RuleOptions say how an `if` rule is read. The zero value reads a rule of
 // Claude Code, and is stricter than the client where a command plainly
-// contains the one that is guarded.
+// contains the guarded command.
 type RuleOptions struct {
 	// StrictCompat matches where the client was seen to match, and nowhere
 	// else: no wrappers (sudo, bash -c), no WebFetch(domain:…), Agent(type) or
@@ -91,7 +91,7 @@ func (r *Rule) Valid() bool { return r.kind != ruleNever }
 func (r *Rule) String() string { return r.text }
 
 // ParseRule reads a rule: Tool, Tool(argument), or one of caliban's Tool:glob,
-// Bash:~glob and key.key=glob,…. It never fails. A text that is none of these
+// Bash:~glob and key.key=glob,…. It never fails. Any other text
 // matches no call, as in the client, and a problem says so; the empty rule
 // matches every call.
 func ParseRule(s string, opts RuleOptions) (*Rule, []hook.Diagnostic) {
@@ -182,7 +182,7 @@ func (p *ruleParser) setArgument(content string, f form) {
 		r.arg = newWebRule(content, f)
 	case "Agent", "Task":
 		r.arg = newTextRule("subagent_type", content, f)
-	case "PowerShell":
+	case powerShell:
 		r.arg = newPowerShellRule(content, f)
 	default:
 		keys, ok := parseKeys(content)
@@ -194,7 +194,7 @@ func (p *ruleParser) setArgument(content string, f form) {
 	}
 }
 
-// never makes the rule one that matches no call, as it does in the client.
+// never makes a rule that matches no call, as it does in the client.
 func (p *ruleParser) never(why string) {
 	p.rule.kind = ruleNever
 	if len(p.problems) > 0 { // why was said already
@@ -211,15 +211,14 @@ func (p *ruleParser) never(why string) {
 
 // diagnoseContent names slips that leave a rule with less than was meant.
 func (p *ruleParser) diagnoseContent(content string) {
+	_, rest, _ := strings.Cut(content, ")")
 	switch {
 	case strings.TrimSpace(content) != content:
 		p.problems = append(p.problems, problem(ProblemRuleSpace,
 			fmt.Sprintf("if %q: the space beside the parenthesis is part of the pattern", p.rule.text), "remove it"))
-	case strings.Contains(content, ")") && strings.Contains(content, "("):
-		if _, rest, _ := strings.Cut(content, ")"); strings.Contains(rest, "(") {
-			p.problems = append(p.problems, problem(ProblemRuleSeveral,
-				fmt.Sprintf("if %q is read as one rule, up to the last parenthesis", p.rule.text), "declare a hook for each rule"))
-		}
+	case strings.Contains(rest, "("):
+		p.problems = append(p.problems, problem(ProblemRuleSeveral,
+			fmt.Sprintf("if %q is read as one rule, up to the last parenthesis", p.rule.text), "declare a hook for each rule"))
 	}
 }
 

@@ -130,6 +130,9 @@ func TestTextIsDataUntilTheLineKeepsIt(t *testing.T) {
 		{`cat > x.sh <<'E'` + "\nrm -rf /\nE", Suspected},
 		{`f() { echo "rm -rf /"; }; f | sh`, Suspected},
 		{`gh pr create -b "rm -rf /"`, No},
+		{`gh pr create --body="rm -rf /"`, No},
+		{`gh pr create -b "rm -rf /" > x.sh`, Suspected},
+		{`gh pr create --body="rm -rf /" > x.sh`, Suspected},
 		{`gh alias set x '!rm -rf /'`, Suspected},
 	} {
 		if d := Destructive(inWork(t, test.command)); d.Certainty != test.want {

@@ -64,7 +64,7 @@ func (w *walker) stmt(s *syntax.Stmt, prefix ...word) {
 	}
 }
 
-// compound reads the commands inside a compound one. Those that are not listed
+// compound reads the commands inside a compound one. The compounds that are not listed
 // here are the ones for which the client runs every hook.
 func (w *walker) compound(c syntax.Command) {
 	switch c := c.(type) {
@@ -115,13 +115,13 @@ func (w *walker) redirect(r *syntax.Redirect) {
 	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 		w.blind("has a here-document")
 	default:
-		if r.Word != nil && w.word(r.Word).expansion != "" {
+		if w.word(r.Word).expansion != "" {
 			w.blind("redirects to a file whose name is not known")
 		}
 	}
 }
 
-// simple reads one simple command. Assignments before it are dropped; one that
+// simple reads one simple command. Assignments before it are dropped. An assignment that
 // stands alone may run a command, yet makes no argument unknown.
 func (w *walker) simple(c *syntax.CallExpr, prefix []word) {
 	for _, a := range c.Assigns {
@@ -182,7 +182,7 @@ func (w *walker) call(words []word) {
 		return
 	}
 	w.out.calls = append(w.out.calls, call{join(words), ""})
-	if name.text == "xargs" && len(words) > 1 && !isOption(words[1].text) {
+	if name.text == "xargs" && len(words) > 1 {
 		w.out.calls = append(w.out.calls, call{join(words[1:]), "run by xargs"})
 	}
 }

@@ -57,7 +57,7 @@ func TestShellRules(t *testing.T) {
 		{"Bash(ls)", "X=$Y", true, ""},
 		{"Bash(ls)", "X=$(date) true", true, ""},
 
-		// What cannot be told: every rule.
+		// What is unknown: every rule.
 		{"Bash(ls *)", "f() { git push; }; f", true, "`f() { git push; }; f` declares a function, so it runs"},
 		{"Bash(ls *)", "case x in x) git push;; esac", true, ""},
 		{"Bash(ls *)", "diff <(git push) x", true, ""},

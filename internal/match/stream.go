@@ -50,7 +50,7 @@ func (s stream) items() []string {
 
 // writes returns what a command writes, as far as that can be computed.
 func (r *lineReader) writes(words []string, in stream) stream {
-	for range maxNested { // those that run the rest as it stands
+	for range maxNested { // the programs that run the rest as it stands
 		name := programName(words[0])
 		if name != "sudo" && name != "env" && name != "builtin" || len(words) < 2 || isOption(words[1]) || strings.Contains(words[1], "=") {
 			break
@@ -107,7 +107,7 @@ func (r *lineReader) writes(words []string, in stream) stream {
 	return stream{present: true}
 }
 
-// listed returns what ls and git ls-files are told to list.
+// listed returns what ls and git ls-files have to list.
 func listed(name string, args []string) []string {
 	if name == "git" {
 		if len(args) == 0 || args[0] != "ls-files" {

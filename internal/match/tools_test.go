@@ -14,7 +14,7 @@ func inProject(name, input string) *Call {
 	return &Call{ToolName: name, ToolInput: json.RawMessage(input), Cwd: "/src/project", Workspace: "/src/project", Home: "/home/alice"}
 }
 
-// A tool that nobody knows may take a command under any key, at any depth, as a
+// A tool that no one knows may take a command under any key, at any depth, as a
 // line or as the list of its words.
 func TestStringsAndListsOfAnotherToolsInputCountAsCommands(t *testing.T) {
 	for _, tt := range []struct {
@@ -117,7 +117,7 @@ func TestAnExceptionLiftsCallsOfEveryTool(t *testing.T) {
 }
 
 // Where the session is, and whose home it is, may not be known: what a path is
-// then cannot be told, so it counts.
+// then is unknown, so it counts.
 func TestAPathCountsWhereItsBaseIsNotKnown(t *testing.T) {
 	for _, tt := range []struct {
 		rule, path, cwd, workspace, home string

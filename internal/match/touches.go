@@ -181,7 +181,7 @@ func (p *placedPattern) takes(name string, plain, dots bool) bool {
 }
 
 // named reports whether a name with wild parts says something of a pattern that
-// has no place: .e* of .env, but *.go nothing of .env.*. One that says nothing
+// has no place: .e* of .env, but *.go nothing of .env.*. A name that says nothing
 // at all may be any name.
 func (p *placedPattern) named(name string) bool {
 	if p.dir != "" {
@@ -204,7 +204,7 @@ func (t *Touches) Match(c *Call, mode TouchMode) Decision {
 		return Decision{By: "no pattern matches"}
 	}
 	s := &touchSearch{call: c, mode: mode, patterns: t.place(c), best: Decision{By: "no pattern matches"}}
-	if c.ToolName == "Bash" {
+	if c.runsLines() {
 		for _, cmd := range c.shellTexts() {
 			s.shell(cmd.line)
 		}

@@ -90,6 +90,9 @@ func TestACommandReadsOrWritesTheFilesThatItsProgramDoes(t *testing.T) {
 		"grep -e x .env":                "read! touch!",
 		"grep --regexp .env x":          "",
 		"grep -f .env x":                "read! touch!",
+		"grep --file=p .env":            "read! touch!",
+		"grep --regexp=x .env":          "read! touch!",
+		"sed --expression=p .env":       "read! touch!",
 		"jq . .env":                     "read! touch!",
 		"rg .env":                       "",
 		"rg x .env":                     "read! touch!",
@@ -170,7 +173,7 @@ func TestAWildNameIsExcludedWhereAllThatItMayBeIs(t *testing.T) {
 	}
 }
 
-// A program that takes a directory takes what lies below, if the pattern says
+// A program that takes a directory takes what is below, if the pattern says
 // where that is. A name that may be anywhere is no reason to ask.
 func TestADirectoryStandsForWhatLiesBelowToThoseThatTakeIt(t *testing.T) {
 	for command, want := range map[string]string{
@@ -308,7 +311,10 @@ func TestAPatternOfTheShellIsLookedUpWhereItMayBeAnyName(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"server.pem", "sub/key.pem", ".hidden.pem"} {
+	if err := os.Mkdir(filepath.Join(dir, "dots"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"server.pem", "sub/key.pem", ".hidden.pem", "dots/.x.pem"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -319,6 +325,8 @@ func TestAPatternOfTheShellIsLookedUpWhereItMayBeAnyName(t *testing.T) {
 		"cat sub/*":                      "read touch",
 		"cat */*":                        "read touch",
 		"cat none/*":                     "",
+		"cat dots/*":                     "",
+		"shopt -s dotglob; cat dots/*":   "read touch",
 		"cat s*":                         "read touch",
 		"cat *.go":                       "",
 		"cat *.pem":                      "read! touch!",

@@ -145,12 +145,12 @@ func pathParts(w string) func(func(string) bool) {
 			w = quotedBrackets().Replace(w)
 		}
 		for part := range strings.FieldsFuncSeq(w, func(c rune) bool { return strings.ContainsRune(between, c) }) {
-			if strings.HasPrefix(part, "//") && strings.Contains(part, "%") {
+			if strings.HasPrefix(part, "//") {
 				if plain, err := url.PathUnescape(part); err == nil {
 					part = plain
 				}
 			}
-			if part != w && !yield(part) {
+			if !yield(part) {
 				return
 			}
 		}
@@ -249,8 +249,8 @@ func (s *touchSearch) excluded(name string, plain bool) bool {
 // the wild parts of a name are the shell's own, which have no slash.
 func anyBeside(name string) (string, bool) {
 	first := strings.IndexAny(name, wilds)
-	rest := name[max(first, 0):]
-	dir := strings.LastIndexByte(name[:max(first, 0)], '/')
+	rest := name[first:]
+	dir := strings.LastIndexByte(name[:first], '/')
 	if dir < 0 || strings.ContainsAny(rest, "\x03\x04") || strings.Contains(rest, "..") {
 		return "", false
 	}

@@ -46,7 +46,7 @@ var (
 	copies = wordSet("cp scp rsync")
 	// patterns are programs whose first word is a pattern or a program text.
 	patterns = wordSet("grep egrep fgrep zgrep rg ag ack sed awk mawk nawk jq yq perl tr expr")
-	// searches are those that take how many lines to show.
+	// searches are programs that take how many lines to show.
 	searches = wordSet("grep egrep fgrep zgrep rg ag ack")
 	// trees take directories with all that is below.
 	trees = wordSet("tar zip 7z 7za rsync rg ag ack bsdtar gtar cpio pax restic borg duplicity rclone docker podman scp")
@@ -172,7 +172,7 @@ func isCount(name, option, word string) bool {
 	return searches.has(name) && takesPattern(option, "ABCm") && strings.Trim(word, "0123456789") == ""
 }
 
-// takesPattern reports whether an option's last letter is one that takes the next
+// takesPattern reports whether an option's last letter takes the next
 // word: -e, -rf.
 func takesPattern(option, letters string) bool {
 	return isOption(option) && option[1] != '-' && strings.IndexByte(letters, option[len(option)-1]) >= 0

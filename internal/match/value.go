@@ -32,11 +32,8 @@ func (k *known) give(name string, val value) {
 
 func (v variables) add(name string, val value) {
 	have := v[name]
-	for _, f := range val.fields {
-		if len(f) > maxValue {
-			val = value{fields: []string{wildWordsText}}
-			break
-		}
+	if slices.ContainsFunc(val.fields, func(f string) bool { return len(f) > maxValue }) {
+		val = value{fields: []string{wildWordsText}}
 	}
 	switch len(have) {
 	case maxChoices:
@@ -223,9 +220,9 @@ func (e *expansion) parts(parts []syntax.WordPart, quoted, splits bool) {
 			e.each(func(c *choice) { c.text("") })
 			e.parts(p.Parts, true, false)
 		case *syntax.ParamExp:
-			e.values(e.r.param(p, quoted || !splits), quoted || !splits)
+			e.values(e.r.param(p, !splits), !splits)
 		case *syntax.CmdSubst:
-			e.values(e.r.stmts(p.Stmts, stream{}).values(quoted || !splits), quoted || !splits)
+			e.values(e.r.stmts(p.Stmts, stream{}).values(!splits), !splits)
 		case *syntax.ProcSubst:
 			e.r.line.substitutes = true
 			e.r.substituted = append(e.r.substituted, e.r.stmts(p.Stmts, stream{}))

@@ -79,6 +79,26 @@ func TestANumberMayHaveASubscriptThatRunsACommand(t *testing.T) {
 	checkDestructive(t, map[string]Certainty{"for X in 'a[$(rm -rf /)]'; do echo $X; done": No})
 }
 
+// The shell puts the values in before it reads the number, so a subscript may be in parts.
+func TestANumberMayHaveASubscriptInParts(t *testing.T) {
+	for _, use := range []string{
+		"(( $A$B ))", "(( $A + $B ))", `(( "$A$B" ))`, "echo $(($A$B))", "echo $[$A$B]", "[[ $A$B -eq 1 ]]", `[[ "$A$B" -eq 1 ]]`,
+		`let "$A$B"`, `let "$A"'-rf /)]'`, `declare -i y="$A$B"`, `test -v "$A$B"`,
+	} {
+		checkDestructive(t, map[string]Certainty{
+			"A='a[$(rm '; B='-rf /)]'; " + use: Suspected,
+			"A='a[$(ls '; B='-l /)]'; " + use:  No,
+		})
+	}
+	checkDestructive(t, map[string]Certainty{
+		"A='a[$(r'; B='m -rf /)]'; (( $A$B ))":                   Suspected,
+		`A='$(rm -rf /)'; let "a[$A]"`:                           Suspected,
+		`A='(rm -rf /)'; let "a[\$$A]"`:                          Suspected,
+		"for A in 1 'a[$(rm '; do (( $A$B )); done; B='-rf /)]'": Suspected,
+		"A='a[$(rm '; B='-rf /)]'; echo $A$B":                    No,
+	})
+}
+
 // What several commands write is known if that of each is.
 func TestAShellThatReadsMoreThanIsKnownIsSuspected(t *testing.T) {
 	checkDestructive(t, map[string]Certainty{
@@ -88,6 +108,8 @@ func TestAShellThatReadsMoreThanIsKnownIsSuspected(t *testing.T) {
 		"if a; then foo; echo ls; fi | sh":   Suspected,
 		"$(foo; echo ls) -rf /":              Suspected,
 		"{ echo ls; echo id; } | sh":         No,
+		"{ X=a; echo rm -rf /; } | sh":       Sure,
+		"{ > x; echo rm -rf /; } | sh":       Suspected,
 		"{ echo ls; echo rm -rf /; } | sh":   Sure,
 		"$(command -v rm) -rf /":             Sure,
 		"$(type -P rm) -rf /":                Sure,

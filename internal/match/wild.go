@@ -85,7 +85,7 @@ type product struct {
 }
 
 func (p *product) reach(gi, si int) {
-	if at := gi*(len(p.text)+1) + si; gi <= len(p.glob) && si <= len(p.text) && !p.seen[at] {
+	if at := gi*(len(p.text)+1) + si; !p.seen[at] {
 		p.seen[at] = true
 		p.todo = append(p.todo, [2]int{gi, si})
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -108,6 +109,37 @@ func slashedPath(name, cwd string) (string, bool) {
 	return cwd + "/" + name, true
 }
 
+// drivePlace judges the loss of all that a path on a drive names.
+func drivePlace(parts []string) place {
+	n := len(parts)
+	if n > 0 && everything(parts[n-1]) { // all in a directory is that directory
+		n--
+	}
+	switch {
+	case n == 0:
+		return place{harm: fatal, kind: ofSystem, what: "a whole drive"}
+	case parts[0] == "users" && n == 1:
+		return place{harm: fatal, kind: ofSystem, what: "all home directories"}
+	case parts[0] == "users":
+		return homePlace(parts[2:])
+	case slices.Contains(driveDirs, parts[0]) && (n == 1 || n == 2 && parts[0] == "windows" && strings.HasPrefix(parts[1], "sys")): // System32, SysWOW64
+		return place{harm: fatal, kind: ofSystem, what: "a directory of the system"}
+	case slices.Contains(driveDirs, parts[0]) && n == 2:
+		return place{harm: doubtful, kind: ofSystem, what: "a part of the system"}
+	case n == 1:
+		return place{harm: doubtful, kind: ofSystem, what: "a directory directly under a drive"}
+	}
+	return place{}
+}
+
+// windowsDisk matches a disk, and a drive as the device that it is: \\.\PhysicalDrive0, \\.\C:.
+var windowsDisk = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^[\\/]{2}[.?][\\/](globalroot[\\/].*|physicaldrive.*|harddisk.*|[a-z]:)$`)
+})
+
+// driveDirs are the directories of a drive without which Windows is lost.
+var driveDirs = []string{"windows", "program files", "program files (x86)", "progra~1", "progra~2", "programdata", "boot"}
+
 // separators are what stands between the parts of a path.
 func separators() string {
 	if onWindows {
@@ -116,7 +148,7 @@ func separators() string {
 	return "/"
 }
 
-// withoutEnding is a program's name in lower case without what Windows completes it by. WSL runs .exe as well.
+// withoutEnding is a program's name in lower case without what Windows completes it by. WSL also runs .exe.
 func withoutEnding(name string) string {
 	name = strings.TrimSuffix(name, ".exe")
 	if onWindows {

@@ -20,7 +20,7 @@ func windowsCall(tool, key, value string) *Call {
 func TestEverySpellingOfAWindowsPathMeetsARule(t *testing.T) {
 	asOnWindows(t)
 	secret := []string{
-		`C:\Users\me\secret\a.txt`, `c:/users/ME/Secret/A.TXT`, `/c/Users/me/secret/a.txt`, `\\?\C:\Users\me\secret\a.txt`, `//?/C:/Users/me/secret/a.txt`,
+		`C:\Users\me\secret\a.txt`, `c:/users/ME/Secret/A.TXT`, `/c/Users/me/secret/a.txt`, `\\?\C:\Users\me\secret\a.txt`, `//?/C:/Users/me/secret/a.txt`, `\\.\C:\Users\me\secret\a.txt`, `\??\C:\Users\me\secret\a.txt`,
 		`\Users\me\secret\a.txt`, `\\localhost\c$\Users\me\secret\a.txt`, `\\127.0.0.1\C$\Users\me\secret\a.txt`, `\\?\UNC\localhost\c$\users\me\secret\a.txt`,
 		`C:\Users\me\secret \a.txt.`, `C:\Users\me\secret\a.txt::$DATA`, `C:\work\..\Users\me\secret\a.txt`, `..\..\users\me\secret\a.txt`,
 		`~/secret/a.txt`, `~\secret\a.txt`, `/cygdrive/c/users/me/secret/a.txt`, `C:..\..\Users\me\secret\a.txt`, `file:///C:/Users/me/secret/a.txt`,
@@ -119,7 +119,7 @@ func TestARuleMeetsAProgramByEachNameThatWindowsStartsItBy(t *testing.T) {
 	asOnWindows(t)
 	for line, rule := range map[string]string{
 		`git.exe push`: "Bash(git push *)", `GIT.EXE push`: "Bash(git push *)", `"C:\Program Files\Git\git.exe" push`: "Bash(git push *)", `C:/Git/git push`: "Bash(git push *)",
-		`C:\\Git\\Git.exe push origin`: "Bash(git push *)", `/c/Git/git.exe push`: "Bash(git push *)", `npm.cmd publish`: "Bash(npm publish *)", `sudo git.exe push`: "Bash(git push *)",
+		`C:\\Git\\Git.exe push origin`: "Bash(git push *)", `/c/Git/git.exe push`: "Bash(git push *)", `npm.cmd publish`: "Bash(npm publish *)", `npm.bat publish`: "Bash(npm publish *)", `npm.com publish`: "Bash(npm publish *)", `sudo git.exe push`: "Bash(git push *)",
 	} {
 		r, _ := ParseRule(rule, RuleOptions{})
 		if d := r.Match(windowsCall("Bash", "command", line)); d.Certainty != Sure {
@@ -160,7 +160,7 @@ func TestAPathWithoutADriveIsReadInASessionWithoutADirectory(t *testing.T) {
 
 func TestADriveIsAFolderElsewhere(t *testing.T) {
 	if onWindows {
-		t.Skip("it is a drive here")
+		t.Skip("it is a drive on Windows")
 	}
 	if got := native("/c/x"); got != "/c/x" {
 		t.Error(got)
@@ -215,6 +215,60 @@ func TestAQuotedBracketIsNotTheRootOfADrive(t *testing.T) {
 	} {
 		if d := touches.Match(windowsCall("Bash", "command", line), Read); d.Run != run {
 			t.Errorf("%s: %+v", line, d)
+		}
+	}
+}
+
+func TestDestructiveKnowsDrives(t *testing.T) {
+	asOnWindows(t)
+	for command, want := range map[string]Certainty{
+		`rm -rf C:/`: Sure, `rm -rf "D:\\"*`: Sure, `rm -rf /c`: Sure, `rm -rf /d/*`: Sure, `rm -rf //c/`: Sure, `rm -rf '\\?\C:\'`: Sure,
+		`rm -rf /c/Users`: Sure, `rm -rf "C:\Users"/*`: Sure, `rm -rf /c/Users/other`: Sure, `rm -rf ~`: Sure, `rm -rf ~/*`: Sure,
+		`rm -rf 'C:\Windows'`: Sure, `rm -rf c:/windows/System32`: Sure, `rm -rf "/c/Program Files"`: Sure, `rm -rf 'C:\Windows.\system32 '`: Sure,
+		`dd if=x of='\\.\PhysicalDrive0'`: Sure, `cat x > '\\.\C:'`: Sure, `dd if=x of=//./harddisk0`: Sure, `cat x > '\\.\C:\work\src\x'`: No,
+		`rm -rf C:/Windows/Fonts`: Suspected, `rm -rf D:/data`: Suspected, `rm -rf ~/Documents`: Suspected, `rm 'C:\Windows\System32\ntdll.dll'`: Suspected,
+		`rm -rf C:/work/src/build`: No, `rm -rf build`: No, `rm -rf D:/data/old/x`: No, `rm -rf ~/proj/build`: No,
+	} {
+		if d := Destructive(windowsCall("Bash", "command", command)); d.Certainty != want {
+			t.Errorf("%s: %+v, want %v", command, d, want)
+		}
+	}
+}
+
+// A home directory is one also where the session's directory is below it.
+func TestHomeAboveTheSessionIsAHome(t *testing.T) {
+	for _, windows := range []bool{false, true} {
+		call := func(command string) *Call {
+			input, _ := json.Marshal(map[string]string{"command": command})
+			return &Call{ToolName: "Bash", ToolInput: input, Cwd: "/home/me/work/src", Workspace: "/home/me/work", Home: "/home/me"}
+		}
+		if windows {
+			asOnWindows(t)
+			call = func(command string) *Call {
+				c := windowsCall("Bash", "command", command)
+				c.Home, c.Cwd, c.Workspace = `C:\Users\Me`, `C:\Users\Me\work\src`, `C:\Users\Me\work`
+				return c
+			}
+		}
+		for _, command := range []string{`rm -rf ~/*`, `rm -rf "$HOME"/*`, `mv ~ /dev/null`, `rm -rf ~`, `rm -rf ../../*`} {
+			if d := Destructive(call(command)); d.Certainty != Sure {
+				t.Errorf("%s (as on Windows: %v): %+v", command, windows, d)
+			}
+		}
+		if d := Destructive(call(`rm -rf ~/work/src/build`)); d.Run {
+			t.Errorf("as on Windows: %v: %+v", windows, d)
+		}
+	}
+}
+
+func TestADriveIsLostWithoutItsDirectories(t *testing.T) {
+	asOnWindows(t)
+	for dir, want := range map[string]Certainty{
+		"Windows": Sure, "Program Files": Sure, "Program Files (x86)": Sure, "PROGRA~1": Sure, "PROGRA~2": Sure, "ProgramData": Sure, "Boot": Sure,
+		"Windows/System32": Sure, "Program Files/x": Suspected, "other": Suspected, "other/x": No,
+	} {
+		if d := Destructive(windowsCall("Bash", "command", `rm -rf "/c/`+dir+`"`)); d.Certainty != want {
+			t.Errorf("%s: %+v, want %d", dir, d, want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// windowsShell reads what cmd.exe or PowerShell is told to run. Their languages are not read: only words that mean the
+// windowsShell reads what cmd.exe or PowerShell has to run. Their languages are not read: only words that mean the
 // same in them and in a POSIX shell are judged, and whatever else they run cannot be read.
 func (r *lineReader) windowsShell(name string, args []string, via string) {
 	if len(args) == 0 {
@@ -85,7 +85,7 @@ func (r powerShellRule) match(c *Call, _ bool) Decision {
 }
 
 // powerShellForms are the ways to write a command: as it stands, with one space between its words, with the program's
-// name alone, and with the name that an alias stands for. A rule that ends in " *" takes each with no arguments as well.
+// name alone, and with the name that an alias stands for. A rule that ends in " *" also takes each without arguments.
 func powerShellForms(text string) []string {
 	text = strings.ToLower(text)
 	forms := []string{text}

@@ -20,9 +20,6 @@ type word struct {
 }
 
 func join(words []word) string {
-	if len(words) == 1 {
-		return words[0].text
-	}
 	var b strings.Builder
 	for i, w := range words {
 		if i > 0 {
@@ -148,7 +145,7 @@ func (b *braces) scan(s string) {
 		case '.':
 			b.separated = b.separated || b.open && i > 0 && s[i-1] == '.'
 		case '}':
-			b.expand = b.expand || b.separated
+			b.expand = b.separated
 		}
 	}
 }

@@ -199,7 +199,7 @@ func (s *starter) list(c *syntax.BinaryCmd) ending {
 }
 
 // harmless reports whether a part of a pipeline is a filter, which does nothing
-// without what it reads or without whoever reads it.
+// without what it reads or without a reader.
 func (s *starter) harmless(stmt *syntax.Stmt) bool {
 	c, ok := stmt.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 {
@@ -233,7 +233,7 @@ func (s *starter) call(c *syntax.CallExpr) ending {
 	return s.program(argv)
 }
 
-// assign notes variables. One that decides how programs are found makes all that
+// assign notes variables. A variable that decides how programs are found makes all that
 // follows unsure.
 func (s *starter) assign(list []*syntax.Assign) ending {
 	end := passes
@@ -254,7 +254,7 @@ func (s *starter) assign(list []*syntax.Assign) ending {
 	return end
 }
 
-// get returns a variable, "" for one that is not known.
+// get returns a variable, "" for an unknown one.
 func (s *starter) get(name string) string {
 	if value, set := s.vars[name]; set {
 		if value == nil {

@@ -18,7 +18,7 @@ func (s *starter) path(name string) string {
 }
 
 // builtin follows the commands of a shell that are known to start nothing, and
-// those that run their arguments.
+// commands that run their arguments.
 func (s *starter) builtin(argv []string, all bool) ending {
 	switch name, args := argv[0], argv[1:]; {
 	case name == ":" || name == "true" || name == "umask":
@@ -63,7 +63,7 @@ func (s *starter) builtin(argv []string, all bool) ending {
 	return unsure
 }
 
-// sourced follows a text that the shell reads from a file: one that is not there.
+// sourced follows a text that the shell reads from a file: a missing file.
 func (s *starter) sourced(name string) ending {
 	if !isPath(name) {
 		if _, found := s.onPath(name); found || s.env.relativePath() || s.env.Get("PATH") == "" {

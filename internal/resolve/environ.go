@@ -57,8 +57,8 @@ func (e *Environ) Get(key string) string {
 	return environ.Get(e.list, key)
 }
 
-// home is the home directory that the environment names, "" if it names none.
-func (e *Environ) home() string { return environ.Home(e.Get) }
+// Home is the home directory that the environment names, "" if it names none.
+func (e *Environ) Home() string { return environ.Home(e.Get) }
 
 var placeholderNames = []string{"CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "TENTERHOOK_PROJECT_DIR", "HOOK_DIR"}
 
@@ -96,7 +96,7 @@ func (e *Environ) relativePath() bool {
 }
 
 // moves reports whether a variable can change which files a program loads,
-// whatever the program is told.
+// whatever its arguments.
 func moves(name string) bool {
 	return slices.Contains(movers, name) || slices.ContainsFunc(moverPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }

@@ -93,7 +93,7 @@ func systemProgram(name string) string {
 	return filepath.Join(dir, name)
 }
 
-// posixShell finds sh or bash: where Claude Code is told that it is, on PATH, beside git, and where Git for Windows
+// posixShell finds sh or bash: where Claude Code's settings say, on PATH, beside git, and where Git for Windows
 // installs itself. The bash of the system directory is none of them: it starts a Linux.
 func (e *Environ) posixShell(name string) (string, bool) {
 	dirs := filepath.SplitList(e.Get("PATH"))

@@ -12,8 +12,8 @@ import (
 )
 
 // Watched returns the program and the files of its directory that its command
-// names, for a process that stays: whoever edits one of them means the next call
-// to run it. Other than [Command] it guesses.
+// names, for a process that stays: an edit of one of them means that the next call
+// runs it. Other than [Command] it guesses.
 func Watched(cmd *hook.Command, p *hook.Program, e *Environ) []string {
 	named, dir := p.Argv[1:], p.Dir
 	if p.Shell {
@@ -33,7 +33,7 @@ func Watched(cmd *hook.Command, p *hook.Program, e *Environ) []string {
 	return files
 }
 
-// shellWords are the words of a command line, as far as they can be told: one
+// shellWords are the words of a command line, as far as they are known: a word
 // that is not understood only means a file that is not looked at.
 func shellWords(line string, lookup func(string) string) []string {
 	if len(line) > 4096 {

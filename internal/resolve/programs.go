@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// inert are programs that run nothing of what they are told, whichever files
+// inert are programs that run none of their arguments, whichever files
 // lie around them.
 var inert = strings.Fields(`base64 basename cat cut date dirname egrep fgrep grep head hostname id jq logger ls md5sum mkdir
 	notify-send realpath rm rmdir sha256sum shasum sleep stat tail tee touch tr uname uniq wc whoami`)
 
-// plainBuiltins are commands of a shell that run nothing of what they are told.
+// plainBuiltins are commands of a shell that run none of their arguments.
 var plainBuiltins = []string{":", "true", "false", "echo", "printf", "test", "[", "exit", "set", "pwd"}
 
 // feeders run what they read, whatever it is.

@@ -30,7 +30,7 @@ var pieces = []string{
 	"alias x=./a.sh", "x", "x() { ./a.sh; };", "for x in ./a.sh; do", "$x", "; done", "case x in x)", ";; esac", "# ", "function", "coproc", "[", "]", "[[", "]]", "a[$(./a.sh)]",
 }
 
-// TestWhatABoundCommandRunsIsAmongItsFiles runs lines that nobody thought of. Each
+// TestWhatABoundCommandRunsIsAmongItsFiles runs lines that no one thought of. Each
 // script of the workspace leaves its name: a command that is bound runs none that
 // is not among its files.
 func TestWhatABoundCommandRunsIsAmongItsFiles(t *testing.T) {

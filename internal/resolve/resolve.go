@@ -44,7 +44,7 @@ func Command(h *hook.Hook, e *Environ, at Place) (hook.Program, *hook.Error) {
 	return moved, nil
 }
 
-// Start is Command without Files and Unbound, for a hook whose files nobody asks
+// Start is Command without Files and Unbound, for a hook whose files are not asked
 // for. It looks at nothing but the program.
 func Start(h *hook.Hook, e *Environ, at Place) (hook.Program, *hook.Error) {
 	if NeedsApproval(h.Scope) { // its files say where it runs
@@ -56,7 +56,7 @@ func Start(h *hook.Hook, e *Environ, at Place) (hook.Program, *hook.Error) {
 	return p, failed
 }
 
-// NeedsApproval reports whether hooks of a scope run only if somebody approved
+// NeedsApproval reports whether hooks of a scope run only if a person approved
 // them.
 func NeedsApproval(s hook.Scope) bool {
 	return s == hook.ScopeProject || s == hook.ScopeLocal || s == hook.ScopePlugin
@@ -67,7 +67,7 @@ func workDir(h *hook.Hook, e *Environ, at Place) string {
 	if h.Source.Dir != "" {
 		return h.Source.Dir
 	}
-	for _, dir := range []string{at.Session, at.Project, e.home()} {
+	for _, dir := range []string{at.Session, at.Project, e.Home()} {
 		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
 			return dir
 		}

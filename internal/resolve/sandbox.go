@@ -104,7 +104,7 @@ func wide(path string, e *Environ) bool {
 	if filepath.IsAbs(path) && filepath.Dir(path) == path {
 		return true
 	}
-	named := filepath.Clean(e.home())
+	named := filepath.Clean(e.Home())
 	for _, home := range []string{named, real(named), account.Home()} {
 		if filepath.IsAbs(home) && (path == home || strings.HasPrefix(home, path+string(filepath.Separator))) {
 			return true
@@ -118,7 +118,7 @@ func (e *Environ) paths(declared []string) []string {
 	var list []string
 	for _, path := range declared {
 		if path == "~" || strings.HasPrefix(path, "~/") {
-			path = e.home() + path[1:]
+			path = e.Home() + path[1:]
 		}
 		for {
 			open := strings.Index(path, "${")

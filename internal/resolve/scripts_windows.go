@@ -11,7 +11,7 @@ import (
 )
 
 // interpreted returns how a file is started. Windows starts programs alone, and batch files by cmd.exe: what runs
-// another script is told by its ending, or by its first line.
+// another script follows from its ending, or by its first line.
 func (l *locator) interpreted(path string, argv []string) (hook.Program, *hook.Error) {
 	var by []string
 	remedy := ""

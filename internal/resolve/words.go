@@ -4,8 +4,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -29,24 +31,40 @@ func words(line string, lookup func(string) string) (argv []string, ok bool) {
 
 // parsedWords splits a line that is one simple command.
 func parsedWords(line string, lookup func(string) string) (argv []string, ok bool) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
-	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 {
-		return nil, false
+	command, known := commands().Get(line)
+	if !known {
+		command = simpleCommand(line)
+		commands().Add(line, command)
 	}
-	stmt := file.Stmts[0]
-	call, simple := stmt.Cmd.(*syntax.CallExpr)
-	if !simple || stmt.Negated || stmt.Background || stmt.Coprocess || stmt.Disown || len(stmt.Redirs) > 0 ||
-		len(stmt.Comments) > 0 || len(call.Assigns) > 0 || len(call.Args) == 0 {
-		return nil, false
-	}
-	for _, w := range call.Args {
+	for _, w := range command {
 		word, ok := PlainWord(w, lookup)
 		if !ok {
 			return nil, false
 		}
 		argv = append(argv, word)
 	}
-	return argv, true
+	return argv, len(argv) > 0
+}
+
+// commands remembers the last lines that were parsed: a hook runs its own again and again.
+var commands = sync.OnceValue(func() *lru.Cache[string, []*syntax.Word] {
+	c, _ := lru.New[string, []*syntax.Word](256) // fails on a size below 1
+	return c
+})
+
+// simpleCommand returns the words of a line that is one simple command, and none of any other. They are read alone.
+func simpleCommand(line string) []*syntax.Word {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
+	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 {
+		return nil
+	}
+	stmt := file.Stmts[0]
+	call, simple := stmt.Cmd.(*syntax.CallExpr)
+	if !simple || stmt.Negated || stmt.Background || stmt.Coprocess || stmt.Disown || len(stmt.Redirs) > 0 ||
+		len(stmt.Comments) > 0 || len(call.Assigns) > 0 {
+		return nil
+	}
+	return call.Args
 }
 
 // plainWords splits a line that needs no parser: words that mean themselves, with
@@ -156,7 +174,7 @@ var shellVariables = strings.Fields(`IFS PWD OLDPWD PPID OPTIND OPTARG OPTERR LI
 
 // builtins are commands that a shell runs itself, in POSIX, dash, bash, ksh or
 // zsh, and words that begin compound commands. With a program of the same name
-// nobody knows what differs.
+// the differences are unknown.
 var builtins = strings.Fields(`. : [ [[ alias autoload bg bind break builtin bye caller case cd chdir command compgen
 	complete compopt continue coproc declare dirs disown do done echo elif else enable end esac eval exec exit
 	export false fc fg fi float for foreach function functions getopts hash help hist history if in integer

@@ -27,3 +27,18 @@ func TestALineOfPlainWordsIsSplitAsTheParserSplitsIt(t *testing.T) {
 		}
 	}
 }
+
+func TestALineThatWasReadBeforeHasTheVariablesOfItsOwnRun(t *testing.T) {
+	const line = `"$HOOK_DIR/run.sh" 'a b'`
+	for _, dir := range []string{"/one", "/two", "/one"} {
+		argv, ok := words(line, func(string) string { return dir })
+		if want := []string{dir + "/run.sh", "a b"}; !ok || !slices.Equal(argv, want) {
+			t.Errorf("%q, %v, want %q", argv, ok, want)
+		}
+	}
+	for range 2 {
+		if argv, ok := words("true; exit 0", func(string) string { return "" }); ok {
+			t.Errorf("a line for a shell counts as a command: %q", argv)
+		}
+	}
+}

@@ -1,0 +1,3 @@
+package rule
+
+import _ "time/tzdata" // Windows has no database of time zones that Go reads

@@ -1,0 +1,74 @@
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+// Runs is what the shell lines of a call run, or hand to a program that may run it.
+type Runs struct {
+	// Commands are words, the program's name first; what of them is not known is "".
+	Commands [][]string
+	// Scripts are absolute paths of files that shells run or read commands from, and of
+	// programs that are named by a path: each may be a script.
+	Scripts []string
+	// Dirs are the directories from which relative paths may count.
+	Dirs []string
+}
+
+// Runs reads the call's shell lines. Text inside of text also counts: what bash -c,
+// eval, xargs and their like run.
+func (c *Call) Runs() (all Runs) {
+	for _, l := range c.lines() {
+		for _, dir := range l.dirs {
+			if isPlain(dir) && !slices.Contains(all.Dirs, dir) {
+				all.Dirs = append(all.Dirs, dir)
+			}
+		}
+		l.runs(&all, c.home())
+	}
+	slices.Sort(all.Scripts)
+	all.Scripts = slices.Compact(all.Scripts)
+	return all
+}
+
+func (l *line) runs(all *Runs, home string) {
+	script := func(word string) {
+		for _, place := range l.places(word, home) {
+			if isPlain(place) {
+				all.Scripts = append(all.Scripts, place)
+			}
+		}
+	}
+	for i := range l.started {
+		s := &l.started[i]
+		if s.how == mentioned || s.suffix || s.variant {
+			continue
+		}
+		if s.script || strings.Contains(s.words[0], "/") {
+			script(s.words[0])
+		}
+		words := slices.Clone(s.words)
+		for j, w := range words {
+			if !isPlain(w) {
+				words[j] = ""
+			}
+		}
+		all.Commands = append(all.Commands, words)
+	}
+	if !l.feeds {
+		return
+	}
+	for _, f := range l.files {
+		if !f.write {
+			script(f.path)
+		}
+	}
+	for _, words := range all.Commands { // cat file | sh
+		for _, w := range words[1:] {
+			if w != "" && !isOption(w) {
+				script(w)
+			}
+		}
+	}
+}
