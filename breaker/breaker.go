@@ -60,7 +60,7 @@ func (b *Breaker) startProbe() bool {
 }
 
 // report counts a result of the current generation. The phase is not Open: an
-// open breaker has given nobody a permit of its generation.
+// open breaker has given no permit of its generation.
 func (b *Breaker) report(r Result) {
 	probe := b.phase == HalfOpen
 	switch r {

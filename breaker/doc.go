@@ -34,5 +34,5 @@
 //
 // Time is [time.Now] with its monotonic reading: setting the wall clock neither
 // shortens nor lengthens a cooldown, and testing/synctest controls it. No
-// goroutine and no timer runs; states change when somebody asks.
+// goroutine and no timer runs; states change when a caller asks.
 package breaker

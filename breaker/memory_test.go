@@ -20,7 +20,7 @@ func times(b *breaker.Breaker, n int, r breaker.Result) {
 	}
 }
 
-// Another process goes on where this one was: each state is the same there.
+// Another process continues where this one was: each state is the same there.
 func TestMemoriesMakeTheSameBreakersElsewhere(t *testing.T) {
 	settings := breaker.Settings{Failures: 3, Cooldown: time.Minute, ProbeTimeout: 5 * time.Minute}
 	for name, bring := range map[string]func(b *breaker.Breaker){

@@ -39,7 +39,7 @@ type Snapshot struct {
 	OpensAt int
 	// OpenedAt is when the breaker last opened from closed; zero while closed.
 	OpenedAt time.Time
-	// RetryAfter is how long calls will be refused, unless a probe reports
+	// RetryAfter is how long calls are refused, unless a probe reports
 	// before: what is left of the cooldown, or of the probe's permit. 0 means
 	// that the next call may run.
 	RetryAfter time.Duration

@@ -22,7 +22,7 @@ type ConfigPlace struct {
 	MaxSize int      // in bytes, of each
 }
 
-// ConfigFile is a config file that was found, be it readable or not.
+// ConfigFile is a config file that was found, readable or not.
 type ConfigFile struct {
 	Scope   Scope
 	Product string
@@ -36,7 +36,7 @@ type ConfigFile struct {
 // WalkConfigs reads the config files of places, in their order and by path
 // within each, as safely as hook folders are: no link leads out of Scope.Dir,
 // and a pipe or a device is a Problem at once. It calls visit for each, with
-// known as [Walk] has it. A place that is not there has no files. One that cannot
+// known as [Walk] has it. A place that is not there has no files. A place that cannot
 // be opened is a diagnostic, and so is each folder below it that a pattern looks
 // through and that is there and cannot be read; each names the folder. The error
 // is that of ctx.

@@ -20,7 +20,7 @@
 // too. A manifest or settings file that is beside these places, or has nearly
 // the right name, is not read and gets a diagnostic. [ProjectRoot] finds the
 // workspace. Within a scope folders come in the order of their names. A scope
-// that is not there is no fault, but for a dir scope: somebody named it.
+// that is not there is no fault, but for a dir scope: the caller named it.
 //
 // # What is survived
 //
@@ -31,7 +31,7 @@
 // may be a link, but that of the project and local scopes not out of the
 // workspace.
 //
-// These promises are kept against somebody who swaps files while they are read,
+// These promises are kept against a program that swaps files while they are read,
 // on the operating system's own file system: paths are opened through [os.Root],
 // without blocking, and what was opened is what is judged. On any other
 // afero.Fs files are judged first and then opened, and links are refused.

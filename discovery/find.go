@@ -9,7 +9,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// Found is a hook folder: one that holds a HOOK.md, be it readable or not.
+// Found is a hook folder: a folder with a HOOK.md, readable or not.
 type Found struct {
 	Scope Scope
 	Name  string // the folder's name, whatever characters are in it

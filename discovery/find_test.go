@@ -71,7 +71,7 @@ func TestMisplacedAndMisnamedManifestsAreTold(t *testing.T) {
 	}
 }
 
-// A file that looks like a hook and that nothing reads is told, with its path
+// A file that looks like a hook and that nothing reads is reported, with its path
 // and where it belongs.
 func TestFilesThatNothingReadsAreTold(t *testing.T) {
 	user := []discovery.Scope{{Scope: hook.ScopeUser, Dir: "/u", HooksDir: "/u/hooks"}}

@@ -94,8 +94,8 @@ func folders(entries []entry, prefix string) []candidate {
 	return candidates
 }
 
-// absent says why a scope cannot be opened. One that is not there is no fault,
-// but for a folder that somebody named.
+// absent says why a scope cannot be opened. A missing scope is no fault,
+// but for a folder that the caller named.
 func absent(s Scope, err error) []hook.Diagnostic {
 	d := explain(s.HooksDir, err)
 	if errors.Is(err, fs.ErrNotExist) {

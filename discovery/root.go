@@ -17,7 +17,7 @@ const projectFolder = ".tenterhook"
 //
 // The search stays below home, if dir does: hooks in the home directory belong
 // to a project only where dir is the home directory. It ends at a folder that
-// belongs to somebody else than dir's owner, root or this process: whoever can
+// belongs to another user than dir's owner, root or this process: a user who can
 // write to a shared folder above dir must not move the project's root.
 func ProjectRoot(dir, home string, marks []string) string {
 	above := foldersAbove(dir, home)

@@ -96,7 +96,7 @@ func chown(t *testing.T, uid int, paths ...string) {
 	}
 }
 
-// A directory that is reached by a link lies in the project that it is in, if
+// A directory that is reached by a link is in the project that it is in, if
 // the path that was taken leads through none.
 func TestProjectRootIsFoundThroughALink(t *testing.T) {
 	built.NeedsLinks(t)

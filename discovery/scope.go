@@ -44,7 +44,7 @@ type Options struct {
 // Scopes lists the scopes in the order in which their hooks run. Relative paths
 // are taken from the working directory. Whether the directories exist is for
 // [Walk] to find out; only that of the plugin packages is read. A diagnostic
-// tells of packages that could not be listed, and of a missing home directory.
+// reports packages that could not be listed, and of a missing home directory.
 func Scopes(o Options) ([]Scope, []hook.Diagnostic) {
 	var scopes []Scope
 	var notes []hook.Diagnostic
@@ -126,7 +126,7 @@ func dirScopes(dirs []string) []Scope {
 	return scopes
 }
 
-// absolute makes a path independent of later changes of the working directory, and one that names no device.
+// absolute makes a path independent of later changes of the working directory, and makes it name no device.
 func absolute(path string) string {
 	path = PlainPath(path)
 	if abs, err := filepath.Abs(path); err == nil {

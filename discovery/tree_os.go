@@ -9,7 +9,7 @@ import (
 )
 
 // osTree is the operating system's file system, seen through os.Root: nothing
-// outside of it is opened, whoever swaps files for links in the meantime.
+// outside of it is opened, even if files are swapped for links in the meantime.
 type osTree struct {
 	hooks *os.Root
 	dir   string // the path of hooks

@@ -170,7 +170,7 @@ func TestNegativeTTLLooksEachTime(t *testing.T) {
 	expect(t, check, false, "when it vanished")
 }
 
-// One lookup serves all who ask at once: each gets the very same explanation.
+// One lookup serves all who ask at once: each gets the same explanation.
 func TestConcurrentCallersShareALookup(t *testing.T) {
 	check := eligibility.New(eligibility.Options{TTL: time.Hour, LookupEnv: func(string) (string, bool) {
 		time.Sleep(10 * time.Millisecond) // long enough for the others to come
@@ -190,7 +190,7 @@ func TestConcurrentCallersShareALookup(t *testing.T) {
 	}
 }
 
-// Programs and variables come and go while many ask. Nobody may get a verdict
+// Programs and variables come and go while many ask. No one may get a verdict
 // that belongs to no moment: either one explains itself, or is eligible.
 func TestVerdictsAreSafeForConcurrentUse(t *testing.T) {
 	if testing.Short() {

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 // A Check answers for one set of requirements, at little cost. It comes from
@@ -79,7 +81,7 @@ func (c *Check) VerdictIn(lookupEnv func(name string) (value string, ok bool)) V
 type environment func(name string) (value string, ok bool)
 
 // Invalidate makes the next Verdict look at the files again. It never blocks. A
-// lookup that is under way answers the caller that began it, and nobody else.
+// lookup that is under way answers the caller that began it, and no other caller.
 func (c *Check) Invalidate() {
 	if c.fixed == nil { // which is shared, and stays true
 		c.generation.Add(1)
@@ -124,7 +126,7 @@ func (c *Check) prove(env environment) Verdict {
 	if old != nil && old.setting.samePrograms(p.setting) {
 		known = old.found
 	}
-	var problems []problem
+	var problems []hook.Diagnostic
 	p.found, problems = c.findPrograms(p.setting, known)
 	problems = append(problems, c.missingEnvs(p.setting)...)
 	p.verdict = explain(problems)
@@ -135,7 +137,7 @@ func (c *Check) prove(env environment) Verdict {
 
 // findPrograms returns a file for each group of programs. A file of known that
 // still counts saves the search: the verdict would be the same.
-func (c *Check) findPrograms(s setting, known []string) (found []string, problems []problem) {
+func (c *Check) findPrograms(s setting, known []string) (found []string, problems []hook.Diagnostic) {
 	search := newSearch(s.path, s.pathExt)
 	found = make([]string, len(c.programs))
 	for i, alternatives := range c.programs {
@@ -159,7 +161,7 @@ func (c *Check) findPrograms(s setting, known []string) (found []string, problem
 	return found, problems
 }
 
-func (c *Check) missingEnvs(s setting) (problems []problem) {
+func (c *Check) missingEnvs(s setting) (problems []hook.Diagnostic) {
 	for i, name := range c.envs {
 		if s.envs[i] != present {
 			problems = append(problems, missingEnv(name, s.envs[i]))

@@ -37,13 +37,13 @@
 // time asleep does not count.
 //
 // What has expired is proved again by a stat of the files that were found, and
-// by a whole search for those that were not. The modification times of PATH's
+// by a whole search for the files that were not. The modification times of PATH's
 // directories would be no cheaper, and miss a chmod.
 //
 // A warm verdict costs one reading of the clock and one os.LookupEnv a variable,
 // together less than 0.1 µs for a program, and allocates nothing. On Windows
 // os.LookupEnv is a system call that allocates, so there it is dearer.
 //
-// Lookups wait for the file systems that PATH names; one that hangs makes the
+// Lookups wait for the file systems that PATH names; a file system that hangs makes the
 // caller wait, as starting any program would.
 package eligibility

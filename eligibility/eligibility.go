@@ -16,7 +16,7 @@ import (
 const DefaultTTL = time.Second
 
 // A Verdict is the answer for one set of requirements. The zero Verdict is not
-// eligible: what nobody has judged does not run.
+// eligible: what was not judged does not run.
 type Verdict struct {
 	Eligible bool
 	Why      string // what is missing, in one line; "" if eligible
@@ -57,15 +57,15 @@ func New(o Options) *Checker {
 	return &Checker{lookupEnv: o.LookupEnv, ttl: o.TTL, checks: make(map[string]*Check)}
 }
 
-// unconditional is the check of whoever requires nothing.
+// unconditional is the check of a hook that requires nothing.
 var unconditional = &Check{fixed: &Verdict{Eligible: true}}
 
 // Prepare returns the check of r, to be kept with the hook and asked at each
 // dispatch. It looks nothing up yet, keeps no reference to r, and never fails:
-// a requirement that makes no sense is one that is not met, and Why says so.
+// a requirement that makes no sense is not met, and Why says so.
 func (c *Checker) Prepare(r hook.Requires) *Check {
 	if p, ok := foreignSystem(r.OS, runtime.GOOS); ok {
-		v := explain([]problem{p})
+		v := explain([]hook.Diagnostic{p})
 		return &Check{fixed: &v}
 	}
 	bins, anyBins, envs := distinct(r.Bins), distinct(r.AnyBins), distinct(r.Envs)
@@ -79,7 +79,7 @@ func (c *Checker) Prepare(r hook.Requires) *Check {
 	check := c.checks[key]
 	if check == nil {
 		if len(c.checks) >= maxChecks {
-			clear(c.checks) // whoever has one keeps it
+			clear(c.checks) // a caller that has one keeps it
 		}
 		check = newCheck(c, bins, anyBins, envs)
 		c.checks[key] = check

@@ -6,37 +6,39 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-)
 
-// A problem is one requirement that is not met.
-type problem struct {
-	why, hint string
-}
+	"github.com/tenterhook/tenterhook/hook"
+)
 
 const (
 	maxShown = 4  // items of a list that are spelled out
 	maxName  = 80 // bytes of a name that are
 )
 
+// unmet is a requirement that is not met.
+func unmet(why, hint string) hook.Diagnostic {
+	return hook.Diagnostic{Severity: hook.SeverityError, Code: "ineligible", Message: why, Hint: hint}
+}
+
 // explain makes a verdict of what is missing.
-func explain(problems []problem) Verdict {
+func explain(problems []hook.Diagnostic) Verdict {
 	if len(problems) == 0 {
 		return Verdict{Eligible: true}
 	}
 	var whys, hints []string
 	for _, p := range problems {
-		whys = append(whys, p.why)
-		hints = append(hints, p.hint)
+		whys = append(whys, p.Message)
+		hints = append(hints, p.Hint)
 	}
 	return Verdict{Why: join(whys, "; "), Hint: join(distinct(hints), "; ")}
 }
 
 // missingProgram explains that none of the alternatives can be used. There is
 // at least one.
-func missingProgram(misses []miss) problem {
+func missingProgram(misses []miss) hook.Diagnostic {
 	if len(misses) == 1 {
 		m := misses[0]
-		return problem{"needs " + m.subject() + ": " + m.why(), m.hint()}
+		return unmet("needs "+m.subject()+": "+m.why(), m.hint())
 	}
 	var names, whys []string
 	hints := []string{"install one of them"}
@@ -55,23 +57,20 @@ func missingProgram(misses []miss) problem {
 	if len(whys) > 0 {
 		why += " (" + join(whys, "; ") + ")"
 	}
-	return problem{why, join(distinct(hints), ", or ")}
+	return unmet(why, join(distinct(hints), ", or "))
 }
 
 // missingEnv explains that a variable is not set, without its value. A name
-// with "=" is one that somebody wrote a value to: that is not shown either.
-func missingEnv(name string, p presence) problem {
+// with "=" has a value written into it, which is not shown either.
+func missingEnv(name string, p presence) hook.Diagnostic {
 	if before, _, ok := strings.Cut(name, "="); ok {
-		return problem{
-			"needs " + show(before) + "=… set: this is not a variable's name",
-			"list names without values in requires.envs",
-		}
+		return unmet("needs "+show(before)+"=… set: this is not a variable's name", "list names without values in requires.envs")
 	}
 	why := "needs " + show(name) + " set"
 	if p == empty {
 		why += ": it is empty"
 	}
-	return problem{why, "set " + show(name) + " in the environment of the agent"}
+	return unmet(why, "set "+show(name)+" in the environment of the agent")
 }
 
 func (m miss) subject() string {

@@ -40,7 +40,7 @@ func TestSystemsGoByManyNames(t *testing.T) {
 		{[]string{"a\x1bb"}, "linux", `runs on "a\x1bb" only, this is linux`},
 	} {
 		p, foreign := foreignSystem(c.systems, c.goos)
-		if diff := cmp.Diff(c.why, p.why); diff != "" {
+		if diff := cmp.Diff(c.why, p.Message); diff != "" {
 			t.Errorf("%q on %s (-want +got):\n%s", c.systems, c.goos, diff)
 		}
 		if foreign != (c.why != "") {

@@ -12,7 +12,7 @@ import (
 // A search finds programs under one PATH and PATHEXT.
 type search struct {
 	absolute   []string // the elements of PATH that are used
-	relative   []string // and those that are not
+	relative   []string // and the others
 	extensions []string // nil where a file needs none
 }
 
@@ -93,7 +93,7 @@ func (s search) findOnPath(name string) (string, miss) {
 }
 
 // inspect returns the first fine candidate for a path, or else the trouble with
-// the first one that is there.
+// the first existing one.
 func (s search) inspect(path string) (string, trouble) {
 	worst, where := notFound, path
 	for _, file := range candidates(path, s.extensions) {
@@ -112,7 +112,7 @@ func (s search) inspect(path string) (string, trouble) {
 }
 
 // inspect says whether this process may execute a file. The last word is
-// os/exec's, which will start it: it knows effective user ids, access lists and
+// os/exec's, which starts it: it knows effective user ids, access lists and
 // noexec mounts, and given a path it searches for nothing.
 func inspect(file string) trouble {
 	info, err := os.Stat(file)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/hook"
 )
 
 // systemNames are the names of systems other than Go's: what people call them,
@@ -19,25 +21,23 @@ var systemNames = map[string]string{
 
 // foreignSystem says whether systems leave out goos, and how to say that. An
 // empty list leaves out none.
-func foreignSystem(systems []string, goos string) (problem, bool) {
+func foreignSystem(systems []string, goos string) (hook.Diagnostic, bool) {
 	if len(systems) == 0 {
-		return problem{}, false
+		return hook.Diagnostic{}, false
 	}
 	var wanted []string
 	for _, name := range systems {
 		system := goosOf(name)
 		if system == goos {
-			return problem{}, false
+			return hook.Diagnostic{}, false
 		}
 		if name := show(displayName(system)); !slices.Contains(wanted, name) {
 			wanted = append(wanted, name)
 		}
 	}
 	this := displayName(goos)
-	return problem{
-		why:  fmt.Sprintf("runs on %s only, this is %s", join(wanted, ", "), this),
-		hint: fmt.Sprintf("if the hook works here, add %q to requires.os", this),
-	}, true
+	return unmet(fmt.Sprintf("runs on %s only, this is %s", join(wanted, ", "), this),
+		fmt.Sprintf("if the hook works here, add %q to requires.os", this)), true
 }
 
 // goosOf returns the GOOS that a name means; an unknown name means itself.

@@ -47,12 +47,13 @@ func TestFailuresAreTheHooksThatDidNotDoTheirWork(t *testing.T) {
 		{Hook: h, Status: hook.StatusSuccess}, {Hook: h, Status: hook.StatusBlocked}, {Hook: h, Status: hook.StatusFailed, Failure: hook.FailureExit},
 		{Hook: h, Status: hook.StatusSkipped}, {Hook: h, Status: hook.StatusSkipped, Failure: hook.FailureUntrusted},
 		{Hook: h, Status: hook.StatusAsync}, {Hook: h, Status: hook.StatusCancelled},
+		{Hook: h, Status: hook.StatusFailed, Reason: "of no kind"},
 	}
 	var got []hook.Failure
 	for _, r := range hook.Merge(hook.EventPreToolUse, results).Failures() {
 		got = append(got, r.Failure)
 	}
-	if diff := cmp.Diff([]hook.Failure{hook.FailureExit, hook.FailureUntrusted}, got); diff != "" {
+	if diff := cmp.Diff([]hook.Failure{hook.FailureExit, hook.FailureUntrusted, ""}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -126,6 +127,14 @@ func TestAnswersToOtherInputsOnlyRefuse(t *testing.T) {
 			}
 		}
 	}
+	given := ran("dir/a", hook.Output{Verdict: hook.Allow, Permission: grants, Retry: true, WorktreePath: "/w", Elicitation: &hook.ElicitationAnswer{Action: "accept"}})
+	for _, stale := range []bool{false, true} { // another hook allows the final input
+		given.Stale = stale
+		o := hook.Merge(hook.EventPermissionRequest, []hook.Result{given, ran("dir/b", hook.Output{Verdict: hook.Allow})})
+		if o.Verdict != hook.Allow || (o.Permission == nil) != stale || o.Retry == stale || (o.WorktreePath == "") != stale || (o.Elicitation == nil) != stale {
+			t.Errorf("stale %v: %+v", stale, o)
+		}
+	}
 	before := ran("dir/a", hook.Output{Verdict: hook.Ask, Reason: "first"})
 	later := ran("dir/a", hook.Output{Verdict: hook.Deny, Reason: "second"})
 	later.Earlier = &before
@@ -149,9 +158,14 @@ func TestPermissionsOfTheFirstHookCountAndOnlyWithAnAllow(t *testing.T) {
 		results []hook.Result
 		want    *hook.PermissionAnswer
 	}{
-		"the first":                {[]hook.Result{grant(hook.Allow, one), grant(hook.Allow, two)}, one},
+		"the first":                           {[]hook.Result{grant(hook.Allow, one), grant(hook.Allow, two)}, one},
+		"the only one, after an interruption": {[]hook.Result{grant(hook.Allow, &hook.PermissionAnswer{}), grant(hook.Allow, two)}, two},
+		"an earlier answer interrupts": {[]hook.Result{{Hook: &hook.Hook{ID: "dir/a", Event: hook.EventPermissionRequest}, Status: hook.StatusSuccess,
+			Output: &hook.Output{Verdict: hook.Deny}, Earlier: &hook.Result{Hook: &hook.Hook{ID: "dir/a", Event: hook.EventPermissionRequest}, Status: hook.StatusSuccess,
+				Output: &hook.Output{Verdict: hook.Deny, Permission: interrupt}}}}, interrupt},
 		"the only one":             {[]hook.Result{grant(hook.Allow, nil), grant(hook.Allow, two)}, two},
 		"one denies":               {[]hook.Result{grant(hook.Allow, one), grant(hook.Deny, nil)}, nil},
+		"one interrupts, one not":  {[]hook.Result{grant(hook.Deny, interrupt), grant(hook.Deny, &hook.PermissionAnswer{})}, interrupt},
 		"one interrupts":           {[]hook.Result{grant(hook.Allow, one), grant(hook.Deny, interrupt)}, interrupt},
 		"an interruption alone":    {[]hook.Result{grant(hook.Allow, interrupt)}, nil},
 		"grants without an answer": {[]hook.Result{grant(hook.NoOpinion, one)}, nil},

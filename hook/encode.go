@@ -104,7 +104,7 @@ func unknown(v reflect.Value) bool { return v.IsZero() }
 
 // empty is what encoding/json means by omitempty, of the kinds that inputs have.
 func empty(v reflect.Value) bool {
-	if v.Kind() == reflect.Slice {
+	if v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
 		return v.Len() == 0
 	}
 	return v.IsZero()

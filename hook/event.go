@@ -111,7 +111,7 @@ func (s FieldSet) Names() []string {
 // Has reports whether all of f are in s.
 func (s FieldSet) Has(f FieldSet) bool { return s&f == f }
 
-// CanBlock reports whether a hook can block this very input: a change of
+// CanBlock reports whether a hook can block this input: a change of
 // managed policy, for one, cannot be blocked.
 func (e *EventInfo) CanBlock(in Input) bool {
 	if e.Block == BlockNothing {

@@ -22,7 +22,7 @@ type HandlerFunc func(ctx context.Context, c *Call) (*Output, error)
 func (f HandlerFunc) Handle(ctx context.Context, c *Call) (*Output, error) { return f(ctx, c) }
 
 // Checker is a Handler that can say what is wrong with a hook without running
-// it. The call is one that Handle may get, without an input. An error is what
+// it. The call is as Handle may get it, without an input. An error is what
 // keeps the hook from running: a script that does not exist, a URL that is not
 // allowed. A warning is what may go wrong.
 type Checker interface {
@@ -70,8 +70,8 @@ type Program struct {
 	Shell bool     // Path is a shell, and the last of Argv its text
 
 	// Files are what the command names outside of its hook's folder: scripts,
-	// programs, data. They are absolute and sorted. A missing file must
-	// not are created.
+	// programs, data. They are absolute and sorted. A file that is missing at
+	// approval must not be there later.
 	Files []string
 	// Unbound says why the command can run files that are not among them; "" =
 	// it cannot, beside what those load in turn.

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Input is what a host tells of an event: one of the structs of this package,
+// Input is what a host says of an event: one of the structs of this package,
 // or a pointer to one, named as the event is.
 type Input interface {
 	// Event names the event.
@@ -63,9 +63,9 @@ func Subject(in Input) string {
 		field, _ = fieldOf(reflect.ValueOf(&base).Elem(), info.MatcherField)
 	}
 	if info.MatcherBase {
-		return path.Base(strings.ReplaceAll(field.String(), `\`, "/"))
+		return path.Base(strings.ReplaceAll(textOf(field), `\`, "/"))
 	}
-	return field.String()
+	return textOf(field)
 }
 
 // Encode writes an input as the JSON object that hooks read, on one line, with
@@ -187,52 +187,89 @@ func (b *Base) addExtra(m Member) {
 }
 
 func wantedJSON(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Pointer:
+	switch kind := t.Kind(); {
+	case kind == reflect.Pointer:
 		return wantedJSON(t.Elem())
-	case reflect.String:
+	case kind == reflect.String:
 		return "a string"
-	case reflect.Bool:
+	case kind == reflect.Bool:
 		return "true or false"
-	case reflect.Int, reflect.Float64:
+	case kind >= reflect.Int && kind <= reflect.Float64:
 		return "a number"
-	case reflect.Slice:
+	case kind == reflect.Slice:
 		return "a list"
 	}
 	return "an object"
 }
 
 // WithToolInput returns a copy of in with another tool input, and false for an
-// event that has none.
+// event whose hooks cannot rewrite it.
 func WithToolInput(in Input, raw json.RawMessage) (Input, bool) {
-	if in, ok := As[PreToolUse](in); ok {
-		in.ToolInput = raw
-		return in, true
-	}
-	if in, ok := As[PermissionRequest](in); ok {
-		in.ToolInput = raw
-		return in, true
-	}
-	return in, false
+	return withField(in, "tool_input", raw, FieldUpdatedInput|FieldRequest)
 }
 
 // WithToolResponse returns a copy of in with another tool response, and false
-// for an event that has none.
+// for an event whose hooks cannot replace it.
 func WithToolResponse(in Input, raw json.RawMessage) (Input, bool) {
-	if in, ok := As[PostToolUse](in); ok {
-		in.ToolResponse = raw
-		return in, true
-	}
-	return in, false
+	return withField(in, "tool_response", raw, FieldToolOutput)
 }
 
-// ToolCallOf returns the tool call that an event is about, and false for an
-// event that is about none.
-func ToolCallOf(in Input) (call ToolCall, ok bool) {
-	if caller, ok := in.(interface{ toolCall() ToolCall }); ok {
-		return caller.toolCall(), true
+// withField returns a copy of in with another raw value, if one of the answers
+// counts on its event.
+func withField(in Input, key string, raw json.RawMessage, answers FieldSet) (Input, bool) {
+	body := reflect.Indirect(reflect.ValueOf(in))
+	i, ok := fieldsOf(body.Type()).index[key]
+	if !ok || body.Field(i).Type() != rawType || Info(in.Event()).Fields&answers == 0 {
+		return in, false
 	}
-	return ToolCall{}, false
+	other := reflect.New(body.Type()).Elem()
+	other.Set(body)
+	other.Field(i).SetBytes(raw)
+	return other.Interface().(Input), true
+}
+
+// ToolCallOf returns the tool call that an event is about: the fields of its
+// input that have the names of those of a [ToolCall]. It returns false for an
+// event whose input has no tool_name.
+func ToolCallOf(in Input) (call ToolCall, ok bool) {
+	if in == nil {
+		return ToolCall{}, false
+	}
+	body := reflect.Indirect(reflect.ValueOf(in))
+	known := fieldsOf(body.Type()).index
+	if _, ok = known["tool_name"]; !ok {
+		return ToolCall{}, false
+	}
+	part := func(key string) reflect.Value {
+		if i, has := known[key]; has {
+			return body.Field(i)
+		}
+		return reflect.Value{}
+	}
+	call.ToolName, call.ToolUseID = textOf(part("tool_name")), textOf(part("tool_use_id"))
+	call.ToolInput, call.ToolResponse = rawOf(part("tool_input")), rawOf(part("tool_response"))
+	return call, true
+}
+
+func rawOf(v reflect.Value) json.RawMessage {
+	if v.IsValid() && v.Type() == rawType {
+		return v.Bytes()
+	}
+	return nil
+}
+
+// textOf is a value as a matcher reads it: a text, or a number or a flag as JSON
+// spells it. It is "" where there is none.
+func textOf(v reflect.Value) string {
+	switch {
+	case !v.IsValid():
+		return ""
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.Kind() == reflect.Pointer:
+		return textOf(v.Elem())
+	}
+	return fmt.Sprint(v.Interface())
 }
 
 // As returns in as the struct T, whether it is one or a pointer to one.

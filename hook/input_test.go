@@ -214,6 +214,17 @@ func TestExtraFieldCannotReplaceOneOfTheEvents(t *testing.T) {
 	}
 }
 
+// The host said that a text was empty, and has set it since.
+func TestTextThatWasSetSinceIsSentOnce(t *testing.T) {
+	base := hook.Base{Extra: map[string]json.RawMessage{"tool_name": json.RawMessage(`""`)}}
+	for name, want := range map[string]string{"x": `"tool_name":"x"`, "": `"tool_name":""`} {
+		got, err := hook.Encode(hook.PreToolUse{ToolName: name}, base)
+		if err != nil || strings.Count(string(got), "tool_name") != 1 || !strings.Contains(string(got), want) {
+			t.Errorf("%q: %s, %v", name, got, err)
+		}
+	}
+}
+
 func TestPointersAreInputsToo(t *testing.T) {
 	in := &hook.PreToolUse{ToolName: "Bash", ToolInput: json.RawMessage(`{}`)}
 	out, ok := hook.WithToolInput(in, json.RawMessage(`{"a":1}`))
@@ -242,6 +253,11 @@ func TestMatcherTestsItsOwnFieldAlone(t *testing.T) {
 		in, err := hook.DecodeInput(raw)
 		if err != nil || hook.Subject(in) != info.MatcherField || in.Event() != info.Event {
 			t.Errorf("%s: the matcher of %s tests %q, not %q (%v)", info.Event, in.Event(), hook.Subject(in), info.MatcherField, err)
+		}
+	}
+	for _, name := range []string{"mcp/a", `mcp\a`, "mcp/"} { // only the matcher of a file tests the end of its path
+		if got := hook.Subject(hook.PreToolUse{ToolName: name}); got != name {
+			t.Errorf("the tool %s: %q", name, got)
 		}
 	}
 	for path, want := range map[string]string{"/w/a.go": "a.go", `C:\w\b.go`: "b.go", "c.go": "c.go", `/w\d/e.go`: "e.go"} {
@@ -329,6 +345,7 @@ func TestRefusedInputSaysWhereAndWhy(t *testing.T) {
 		`{"hook_event_name":"InstructionsLoaded","globs":{}}`:                                        "globs: want a list, got {}",
 		`{"hook_event_name":"PreToolUse","mcp_server":[]}`:                                           "mcp_server: want an object, got []",
 		`{"hook_event_name":"Deploy","agent_id":7}`:                                                  "agent_id: want a string, got 7",
+		`{"hook_event_name":"Stop","a":1,"b":2,"a":3,"b":4}`:                                         `key "a" stands twice in one object`,
 		`{"hook_event_name":"Stop","x":{"a":1,"b":{"c":1,"c":2}}}`:                                   `key "c" stands twice in one object`,
 		`{"hook_event_name":"Stop","x":` + strings.Repeat("[", 257) + strings.Repeat("]", 257) + `}`: "nested more than 256 deep",
 	} {

@@ -426,25 +426,3 @@ type Custom struct {
 
 // Event names the event.
 func (in Custom) Event() Event { return in.Name }
-
-// The tool call of an event that is about one.
-
-func (in PreToolUse) toolCall() ToolCall {
-	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
-}
-
-func (in PermissionRequest) toolCall() ToolCall {
-	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput}
-}
-
-func (in PermissionDenied) toolCall() ToolCall {
-	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
-}
-
-func (in PostToolUse) toolCall() ToolCall {
-	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID, ToolResponse: in.ToolResponse}
-}
-
-func (in PostToolUseFailure) toolCall() ToolCall {
-	return ToolCall{ToolName: in.ToolName, ToolInput: in.ToolInput, ToolUseID: in.ToolUseID}
-}

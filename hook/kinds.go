@@ -26,6 +26,8 @@ const (
 // kind, beside the keys that it takes and the handler that runs it.
 type KindInfo struct {
 	Kind  Kind
+	Doc   string   // what a hook of the kind is, in a few words
+	Cost  string   // of a call, in a few words
 	Words []string // its names in files, in any of which a hook's type may be given; nil = no file declares it
 	Own   bool     // no other product's files have it
 	Marks []string // the keys that tell it in files of products that have no type, "" = a hook of no type is one
@@ -69,14 +71,14 @@ const (
 )
 
 var kindTable = []KindInfo{
-	{Kind: KindCommand, Words: []string{"command"}, from: reachCommands, Contained: true,
+	{Kind: KindCommand, Doc: "a program or a shell line", Cost: "one process", Words: []string{"command"}, from: reachCommands, Contained: true,
 		Marks: []string{"", "command", "bash", "powershell", "windows", "linux", "osx", "command_windows"}},
-	{Kind: KindHTTP, Words: []string{"http"}, Marks: []string{"url"}, from: reachRemote},
-	{Kind: KindMCP, Words: []string{"mcp", "mcp_tool"}, Marks: []string{"server", "mcp"}, from: reachLocal, Box: "server"},
-	{Kind: KindPrompt, Words: []string{"prompt"}, Marks: []string{"prompt"}, from: reachModels, Timeout: 30 * time.Second, Person: true, Asks: true},
-	{Kind: KindAgent, Words: []string{"agent"}, from: reachAgents, Timeout: time.Minute, Person: true, Asks: true, Turns: true},
-	{Kind: KindPlugin, Words: []string{"plugin"}, Own: true, Contained: true, Packaged: true},
-	{Kind: KindRule, Words: []string{"rule"}, Own: true, from: reachLocal, Instant: true,
+	{Kind: KindHTTP, Doc: "a POST to a URL", Cost: "one request", Words: []string{"http"}, Marks: []string{"url"}, from: reachRemote},
+	{Kind: KindMCP, Doc: "a tool of an MCP server", Cost: "one call of the tool", Words: []string{"mcp", "mcp_tool"}, Marks: []string{"server", "mcp"}, from: reachLocal, Box: "server"},
+	{Kind: KindPrompt, Doc: "one question to a model", Cost: "one request to the model", Words: []string{"prompt"}, Marks: []string{"prompt"}, from: reachModels, Timeout: 30 * time.Second, Person: true, Asks: true},
+	{Kind: KindAgent, Doc: "a model that can read the workspace", Cost: "up to 50 requests", Words: []string{"agent"}, from: reachAgents, Timeout: time.Minute, Person: true, Asks: true, Turns: true},
+	{Kind: KindPlugin, Doc: "a function in a binary that stays up", Cost: "one gRPC call", Words: []string{"plugin"}, Own: true, Contained: true, Packaged: true},
+	{Kind: KindRule, Doc: "a declared decision", Cost: "microseconds; starts nothing", Words: []string{"rule"}, Own: true, from: reachLocal, Instant: true,
 		Read: func(p Params) (Declared, []Diagnostic) { rule, problems := RuleOf(p); return &rule, problems }},
 	{Kind: KindCallback, InProcess: true},
 	{Kind: KindFunction, InProcess: true, Person: true},

@@ -76,12 +76,14 @@ func TestScopesAndVerdictsHaveNames(t *testing.T) {
 
 func TestDiagnosticBeginsWithItsPlace(t *testing.T) {
 	for want, d := range map[string]hook.Diagnostic{
-		"odd":                        {Message: "odd"},
-		"odd (mend it)":              {Message: "odd", Hint: "mend it"},
-		"odd: ":                      {Message: "odd: ", Line: 3, Column: 4},
-		"/h/HOOK.md: odd":            {Path: "/h/HOOK.md", Message: "odd", Column: 4},
-		"/h/HOOK.md:1: odd":          {Path: "/h/HOOK.md", Line: 1, Message: "odd"},
-		"/h/HOOK.md:12:1: odd (fix)": {Path: "/h/HOOK.md", Line: 12, Column: 1, Message: "odd", Hint: "fix"},
+		"odd":                             {Message: "odd"},
+		"/h/HOOK.md is odd":               {Path: "/h/HOOK.md", Message: "/h/HOOK.md is odd"},
+		"/h/HOOK.md:2: /h/HOOK.md is odd": {Path: "/h/HOOK.md", Line: 2, Message: "/h/HOOK.md is odd"},
+		"odd (mend it)":                   {Message: "odd", Hint: "mend it"},
+		"odd: ":                           {Message: "odd: ", Line: 3, Column: 4},
+		"/h/HOOK.md: odd":                 {Path: "/h/HOOK.md", Message: "odd", Column: 4},
+		"/h/HOOK.md:1: odd":               {Path: "/h/HOOK.md", Line: 1, Message: "odd"},
+		"/h/HOOK.md:12:1: odd (fix)":      {Path: "/h/HOOK.md", Line: 12, Column: 1, Message: "odd", Hint: "fix"},
 	} {
 		if got := d.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -179,5 +181,83 @@ func TestQueueIsAToken(t *testing.T) {
 func TestSandboxOfAnUnreadableTextIsAMistake(t *testing.T) {
 	if box, problems := hook.SandboxOf(json.RawMessage(`"\x"`)); box != nil || len(problems) != 1 || problems[0].Code != "wrong_type" {
 		t.Errorf("%+v, %+v", box, problems)
+	}
+}
+
+func TestEachWordOfATypeMeansOneKind(t *testing.T) {
+	for word, want := range map[string]hook.Kind{
+		"command": hook.KindCommand, "http": hook.KindHTTP, "mcp": hook.KindMCP, "mcp_tool": hook.KindMCP, "prompt": hook.KindPrompt,
+		"agent": hook.KindAgent, "plugin": hook.KindPlugin, "rule": hook.KindRule, "callback": "", "function": "", "Command": "", "": "",
+	} {
+		k, ok := hook.KindOf(word)
+		if ok != (want != "") || ok && k.Kind != want {
+			t.Errorf("%q: %+v, %v, want %q", word, k, ok, want)
+		}
+		if ok && k.IsDefault() != (want == hook.KindCommand) {
+			t.Errorf("%s is the default: %v", want, k.IsDefault())
+		}
+	}
+}
+
+func TestAnUnknownKindAnswersNoEvent(t *testing.T) {
+	if info := hook.Kind("x").Info(); info.Kind != "x" || info.Words != nil {
+		t.Errorf("%+v", info)
+	}
+	for _, event := range hook.Events() {
+		if event.Takes("x") {
+			t.Errorf("%s takes it", event.Event)
+		}
+	}
+}
+
+func TestKindsOfAnEventAreThoseThatItTakes(t *testing.T) {
+	for event, want := range map[hook.Event][]hook.Kind{
+		hook.EventPreToolUse:   {hook.KindCommand, hook.KindHTTP, hook.KindMCP, hook.KindPrompt, hook.KindAgent, hook.KindPlugin, hook.KindRule},
+		hook.EventSessionStart: {hook.KindCommand, hook.KindMCP, hook.KindPlugin, hook.KindRule},
+	} {
+		if diff := cmp.Diff(want, hook.Info(event).Kinds()); diff != "" {
+			t.Errorf("%s: %s", event, diff)
+		}
+	}
+}
+
+func TestOnlyARuleDeclaresKeysOfItsOwn(t *testing.T) {
+	params := hook.Params{"decision": json.RawMessage(`"rewrite"`)}
+	for _, kind := range hook.Kinds() {
+		h := &hook.Hook{Kind: kind, Params: params}
+		declared := h.Declared()
+		if kind != hook.KindRule {
+			if declared != nil {
+				t.Errorf("%s: %v", kind, declared)
+			}
+			continue
+		}
+		rule, ok := declared.(*hook.RuleParams)
+		if !ok || !rule.IsRewriter() || rule.String() != `rule that decides "rewrite"` {
+			t.Errorf("%v", declared)
+		}
+	}
+	if deny := (&hook.RuleParams{Decision: hook.DecisionDeny}); deny.IsRewriter() {
+		t.Error("a denial rewrites")
+	}
+}
+
+func TestVersionsAreNamedByChannel(t *testing.T) {
+	for want, v := range map[string]hook.Versions{"": nil, "guard 3": {"guard": 3}, "guard 3, packs 0": {"packs": 0, "guard": 3}} {
+		if got := v.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A hook of a pack has the authority of whoever named the pack.
+func TestAuthorityIsOfWhoNamesThePack(t *testing.T) {
+	h := &hook.Hook{Scope: hook.ScopePlugin, Source: hook.Source{PackBy: hook.ScopeManaged}}
+	if got := h.Authority(); got != hook.ScopePlugin {
+		t.Errorf("without a pack: %v", got)
+	}
+	h.Source.Pack = "guards@sha256:0"
+	if got := h.Authority(); got != hook.ScopeManaged {
+		t.Errorf("with a pack: %v", got)
 	}
 }

@@ -261,6 +261,8 @@ func TestNearestAllowsAnEditForEveryThreeLetters(t *testing.T) {
 		{"x", []string{"a"}, "a"},        // substitution
 		{"ab", []string{"b"}, "b"},       // deletion
 		{"b", []string{"ab"}, "ab"},      // insertion
+		{"abc", []string{"ab"}, "ab"},    // deletion at the end
+		{"ab", []string{"abc"}, "abc"},   // insertion at the end
 		{"abc", []string{"acb"}, "acb"},  // swap of neighbours
 		{"cab", []string{"abc"}, ""},     // no neighbours: two edits
 		{"abcde", []string{"abcXY"}, ""}, // two edits in five letters
@@ -275,6 +277,7 @@ func TestNearestAllowsAnEditForEveryThreeLetters(t *testing.T) {
 		{long, []string{long[1:]}, long[1:]},
 		{long + "a", []string{long}, ""},
 		{"ba", []string{"abc"}, ""},
+		{"ab", []string{"bc", "ca"}, ""}, // half a swap
 		{"aab", []string{"aba"}, "aba"},
 	} {
 		if got := hook.Nearest(tt.word, tt.candidates); got != tt.want {

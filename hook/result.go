@@ -93,8 +93,6 @@ func (r *Result) lastReason() string {
 			why = `its on_failure is "block"`
 		}
 		return fmt.Sprintf("hook %s failed (%s): %s; blocking because %s", r.Hook.ID, r.Failure, r.Reason, why)
-	case r.Output == nil:
-		return ""
 	case r.Output.Reason == "" && r.Output.Verdict == Deny:
 		return "blocked by hook " + r.Hook.ID
 	}

@@ -66,7 +66,7 @@ func SandboxOf(raw json.RawMessage) (*Sandbox, []Diagnostic) {
 		return checkedSandbox(&Sandbox{Mode: mode}, "sandbox")
 	}
 	members, err := Members(raw)
-	if err != nil || members == nil {
+	if err != nil {
 		return nil, []Diagnostic{mistake("wrong_type", "sandbox", "want a mode or a table", `write sandbox = "strict"`)}
 	}
 	s := &Sandbox{Mode: SandboxStrict}
@@ -90,10 +90,8 @@ func (s *Sandbox) take(key string, value json.RawMessage) *Diagnostic {
 	switch {
 	case snakeCase(key) == "memory":
 		var text string
-		bytes, ok := int64(0), json.Unmarshal(value, &text) == nil
-		if ok {
-			bytes, ok = ParseSize(text)
-		}
+		_ = json.Unmarshal(value, &text) // no size is no text either
+		bytes, ok := ParseSize(text)
 		if !ok {
 			return new(mistake("unknown_value", full, `want a size such as "512MiB", got `+string(value), ""))
 		}

@@ -11,7 +11,7 @@ import (
 
 func TestSizesHaveAUnitAndAreAtLeastAByte(t *testing.T) {
 	for text, want := range map[string]int64{"1B": 1, "3 kB": 3000, "2KiB": 2048, "1.5MB": 1_500_000, "512MiB": 512 << 20, "1GB": 1e9, "2GiB": 2 << 30,
-		"": 0, "7": 0, "0MiB": 0, "-1MB": 0, "0.2B": 0, "NaNMB": 0, "1e30GiB": 0, "x MiB": 0, "1TB": 0} {
+		"": 0, "7": 0, "0MiB": 0, "-1MB": 0, "0.2B": 0, "NaNMB": 0, "1e30GiB": 0, "9223372036854775808B": 0, "9223372036854774784B": 9223372036854774784, "x MiB": 0, "1TB": 0} {
 		if got, ok := hook.ParseSize(text); got != want || ok != (want > 0) {
 			t.Errorf("%q = %d %v, want %d", text, got, ok, want)
 		}
@@ -33,6 +33,7 @@ func TestSandboxIsAModeOrATable(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
+		"": "sandbox", `{"memory": null}`: "sandbox.memory",
 		`"strickt"`: "sandbox", `7`: "sandbox", `["strict"]`: "sandbox", `null`: "sandbox", `""`: "sandbox",
 		`{"modus": "strict"}`: "sandbox.modus", `{"mode": 1}`: "sandbox.mode", `{"memory": 512}`: "sandbox.memory",
 		`{"allow_net": ["443"]}`: "sandbox.allow_net", `{"allow_net": ["tcp:0"]}`: "sandbox.allow_net", `{"allow_net": ["tcp:65536"]}`: "sandbox.allow_net",
@@ -53,6 +54,7 @@ func TestMistakeOfASandboxSaysWhatToDo(t *testing.T) {
 		`{"mods": 1, "x": 2, "memory": "1"}`: {{Severity: "error", Code: "unknown_key", Key: "sandbox.mods", Message: "no such key", Hint: `did you mean "mode"?`},
 			{Severity: "error", Code: "unknown_key", Key: "sandbox.x", Message: "no such key", Hint: "it takes mode, allow_write, allow_read, deny_read, allow_net, memory"},
 			{Severity: "error", Code: "unknown_value", Key: "sandbox.memory", Message: `want a size such as "512MiB", got "1"`}},
+		`{"mode": 1}`:     {{Severity: "error", Code: "wrong_type", Key: "sandbox.mode", Message: "want a string"}},
 		`{"denyRead": 1}`: {{Severity: "error", Code: "wrong_type", Key: "sandbox.denyRead", Message: "want a list of strings"}},
 		`{"mode": "x", "allow_net": ["x"], "allow_write": ["a", "/b"], "allow_read": ["c~"], "deny_read": ["~d"]}`: {
 			{Severity: "error", Code: "unknown_value", Key: "sandbox.mode", Message: `there is no mode "x"`, Hint: "it is none, reap, read-only or strict"},

@@ -82,16 +82,14 @@ func (w *walker) value(depth int) {
 	switch w.space() {
 	case '{':
 		w.object(depth+1, nil)
-		return
 	case '[':
 		w.list(depth + 1)
-		return
 	case '"':
 		w.skipString()
-		return
-	}
-	for w.at < len(w.text) && bytes.IndexByte([]byte(",]} \t\r\n"), w.text[w.at]) < 0 {
-		w.at++
+	default:
+		for w.at < len(w.text) && bytes.IndexByte([]byte(",]} \t\r\n"), w.text[w.at]) < 0 {
+			w.at++
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tenterhook/tenterhook/manifest"
 )
 
-// A misspelt key is told with its line; the hook runs.
+// A misspelt key is reported with its line; the hook runs.
 func Example() {
 	src := manifest.Source{Scope: hook.ScopeProject, Folder: "guard-rm", Source: hook.Source{Path: "guard-rm/HOOK.md"}}
 	hooks, notes := manifest.Parse(src, []byte(`+++

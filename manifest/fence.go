@@ -71,7 +71,7 @@ var fences = []*frontmatter.Format{
 	fenced("---json", "---", jsonSyntax),
 }
 
-// split is what frontmatter tells of a file.
+// split is what frontmatter says of a file.
 type split struct {
 	syntax *syntax
 	fence  string
@@ -108,7 +108,7 @@ func cut(file string) (block, *hook.Diagnostic) {
 	return b, nil
 }
 
-// buffers are what frontmatter reads through: it takes one that is large enough
+// buffers are what frontmatter reads through: it takes a buffer that is large enough
 // as it is, which saves most of what it allocates.
 var buffers = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 

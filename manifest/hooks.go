@@ -138,8 +138,8 @@ func (r *reader) kind() hook.Kind {
 	return usual.Kind
 }
 
-// command reads what a command hook runs. What keeps a hook from running that is
-// nobody's mistake becomes its Why.
+// command reads what a command hook runs. What keeps a hook from running and is
+// not a mistake becomes its Why.
 func (r *reader) command(h *hook.Hook) {
 	h.Sandbox = r.Sandbox()
 	r.Command(h, "command", takes)

@@ -11,7 +11,7 @@ import (
 // origin is which host a manifest was written for, told by where it names its
 // events and how.
 type origin struct {
-	host     string // "" = ours, or one that reads the same keys
+	host     string // "" = ours, or a host that reads the same keys
 	key      string // the key that names the events; "" = none does
 	protocol hook.Protocol
 	timeout  time.Duration // when the manifest has none; 0 = ours

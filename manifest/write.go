@@ -211,7 +211,7 @@ func (w *writer) encode(into *bytes.Buffer, key string, v any) {
 	into.Write(b.Bytes())
 }
 
-// tomlValue makes of a JSON value one that TOML has.
+// tomlValue makes a TOML value of a JSON value.
 func tomlValue(v any) (any, error) {
 	var err error
 	switch v := v.(type) {

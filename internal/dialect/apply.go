@@ -70,7 +70,7 @@ func (x *reading) applyFields() {
 	}
 }
 
-// dropIneffective drops the fields that do not count on the event. One that
+// dropIneffective drops the fields that do not count on the event. A field that
 // decides or rewrites is a failure: what its author relies on does not happen.
 func (x *reading) dropIneffective() {
 	for id := range fieldCount {

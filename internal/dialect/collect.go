@@ -15,7 +15,7 @@ import (
 // of their own. Nothing is applied before all of it was looked at.
 //
 // The error that it returns voids the answer: the real client takes no such
-// answer either. Where the client would take one that others may read in
+// answer either. Where the client would take an answer that others may read in
 // another way, the answer is unsound: it can still refuse, and nothing else.
 func (x *reading) collect(at place, data []byte) *hook.Error {
 	if !utf8.Valid(data) {
@@ -118,7 +118,7 @@ const maxUnknowns = 32
 
 // unknownKey judges a key that its place does not have. Most are harmless. One
 // that differs from a field's key in case alone would be that field to a
-// careless reader, so the answer means two things at once. One that says no in
+// careless reader, so the answer means two things at once. An answer that says no in
 // words that do not count must not pass for consent.
 func (x *reading) unknownKey(at place, key string, value json.RawMessage) {
 	x.unknowns++

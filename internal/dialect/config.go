@@ -59,7 +59,7 @@ func HookID(scope hook.Scope, pkg, name string) string {
 
 // ReadConfig reads a config file of any product. What is wrong with an entry
 // costs that entry alone: it becomes a hook in StateInvalid. A file that cannot
-// be read at all is one such hook, without an event, so that nobody takes it
+// be read at all is one such hook, without an event, so that it is not taken
 // for a file without hooks. ReadConfig keeps nothing of data and may be called
 // from several goroutines at once.
 func ReadConfig(src ConfigSource, data []byte) Config {
@@ -69,8 +69,11 @@ func ReadConfig(src ConfigSource, data []byte) Config {
 	if len(data) <= MaxConfig {
 		doc = parseConfig(src.Path, data)
 	}
+	ending := path.Ext(slashed(src.Path))
 	for _, d := range doc.Lax {
-		r.Note(d)
+		if ending != ".jsonc" && ending != ".json5" || d.Code == "byte_order_mark" { // these have comments, and commas behind last items
+			r.Note(d)
+		}
 	}
 	f, known := recognizeAs(productOf(src.Product), slashed(src.Path), doc.Root)
 	switch {
@@ -91,10 +94,7 @@ func ReadConfig(src ConfigSource, data []byte) Config {
 
 // parseConfig reads a file as the language that its name tells.
 func parseConfig(name string, data []byte) decl.Document {
-	language := decl.JSON
-	if path.Ext(slashed(name)) == ".toml" {
-		language = decl.TOML
-	}
+	language := map[string]decl.Language{".toml": decl.TOML, ".yaml": decl.YAML, ".yml": decl.YAML}[path.Ext(slashed(name))] // else JSON
 	return decl.Parse(language, string(data), decl.Options{})
 }
 

@@ -20,7 +20,7 @@ var antigravityEvents = productEvents{
 var antigravityConfig = product{
 	name: "antigravity",
 	files: []configFile{
-		{pattern: ".agents/hooks.json"},
+		{pattern: ".agents/hooks.json", shared: true},
 		{pattern: ".antigravitycli/hooks.json"},
 		{pattern: ".gemini/config/hooks.json"},
 	},

@@ -10,9 +10,9 @@ import (
 var calibanConfig = product{
 	name: "caliban",
 	files: []configFile{
-		{pattern: ".caliban/settings.toml", form: formSettings},
-		{pattern: ".caliban/settings.json", form: formSettings},
-		{pattern: ".caliban/hooks.toml", form: formSettings, legacy: true},
+		{pattern: ".caliban/settings.toml", form: formSettings, only: hook.ScopeProject},
+		{pattern: ".caliban/settings.json", form: formSettings, only: hook.ScopeProject},
+		{pattern: ".caliban/hooks.toml", form: formSettings, legacy: true, only: hook.ScopeProject},
 		{pattern: "caliban/settings.toml", form: formSettings},
 		{pattern: "caliban/settings.json", form: formSettings},
 		{pattern: "caliban/hooks.toml", form: formSettings, legacy: true},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -15,7 +16,7 @@ var claudeConfig = product{
 		{pattern: ".claude/settings.local.json", form: formSettings},
 		{pattern: ".claude-plugin/plugin.json", form: formManifest},
 		{pattern: ".claude/hooks.json"},
-		{pattern: "managed-settings.json", form: formSettings},
+		{pattern: "managed-settings.json", form: formSettings, managed: claudeManagedFolder},
 	},
 	keys:     claudeHandlerKeys,
 	single:   map[string]hook.Event{"statusLine": hook.EventStatusLine, "fileSuggestion": hook.EventFileSuggestion},
@@ -23,4 +24,13 @@ var claudeConfig = product{
 	unit:     time.Second,
 	settings: true,
 	typical:  true,
+}
+
+// claudeManagedFolder is the folder of an administrator's settings for Claude
+// Code, beside our own.
+func claudeManagedFolder() string {
+	if runtime.GOOS == "linux" {
+		return "claude-code"
+	}
+	return "ClaudeCode"
 }

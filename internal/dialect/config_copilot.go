@@ -32,9 +32,9 @@ var copilotEvents = productEvents{
 var copilotConfig = product{
 	name: "copilot",
 	files: []configFile{
-		{pattern: ".github/hooks/*.json"},
-		{pattern: ".github/hooks.json"},
-		{pattern: ".copilot/hooks/*.json"},
+		{pattern: ".github/hooks/*.json", shared: true, only: hook.ScopeProject},
+		{pattern: ".github/hooks.json", shared: true, only: hook.ScopeProject},
+		{pattern: ".copilot/hooks/*.json", only: hook.ScopeUser},
 	},
 	events: copilotEvents,
 	tools: map[string][]string{

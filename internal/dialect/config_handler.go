@@ -121,11 +121,21 @@ func (e *entry) kind(h *hook.Hook) (hook.Kind, bool) {
 	}
 	h.Why = "there is no kind of hook " + phrase.Quote(word)
 	hint := ""
-	if near := hook.Nearest(word, []string{"command", "http", "mcp_tool", "prompt", "agent"}); near != "" {
+	if near := hook.Nearest(word, foreignTypes()); near != "" {
 		hint = "did you mean " + phrase.Quote(near) + "?"
 	}
 	e.Warn("unknown_type", "type", h.Why, hint)
 	return hook.Kind(phrase.Clip(word, 40)), false
+}
+
+// foreignTypes are the types of hooks that files of other products may have.
+func foreignTypes() (words []string) {
+	for _, k := range hook.Kinds() {
+		if info := k.Info(); !info.Own {
+			words = append(words, info.Words...)
+		}
+	}
+	return words
 }
 
 // untyped is the kind of a handler without a type, as its keys tell it.
@@ -182,7 +192,7 @@ func (e *entry) commandKeys(goos string) []string {
 	case "darwin":
 		keys = []string{"osx", "bash"}
 	}
-	before := func(a, b string) int { // those that the product has not come last
+	before := func(a, b string) int { // foreign keys come last
 		rank := func(key string) int {
 			switch {
 			case key == "command":

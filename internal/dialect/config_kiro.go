@@ -88,7 +88,7 @@ func isAction(doc *decl.Node) bool { return doc.At("when").IsTable() && doc.At("
 
 // action reads a hook of the editor: one file, one hook.
 func (r *configReader) action(doc *decl.Node) {
-	part := func(key string) *decl.Node { // one that is missing is empty
+	part := func(key string) *decl.Node { // a missing part is empty
 		if n := doc.At(key); n != nil {
 			return n
 		}

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"runtime"
 	"slices"
 	"strings"
 
@@ -56,31 +55,22 @@ func (f configFile) places(p *product, places []ConfigPlace) []ConfigPlace {
 		}
 		places[i].Names = append(places[i].Names, name)
 	}
-	folder, name, nested := strings.Cut(f.pattern, "/")
+	folder, name, _ := strings.Cut(f.pattern, "/")
 	switch {
 	case f.form == formManifest: // of a plugin
-	case !nested:
-		add(BaseManaged, hook.ScopeManaged, claudeManagedFolder()+"/"+f.pattern)
+	case f.managed != nil:
+		add(BaseManaged, hook.ScopeManaged, f.managed()+"/"+f.pattern)
 	case !strings.HasPrefix(folder, "."):
 		add(BaseConfigHome, hook.ScopeUser, f.pattern)
 	case strings.Contains(name, ".local."):
 		add(BaseWorkspace, hook.ScopeLocal, f.pattern)
-	case folder == ".copilot", folder == ".codeium":
-		add(BaseHome, hook.ScopeUser, f.pattern)
-	case folder == ".caliban", folder == ".github":
-		add(BaseWorkspace, hook.ScopeProject, f.pattern)
 	default:
-		add(BaseHome, hook.ScopeUser, f.pattern)
-		add(BaseWorkspace, hook.ScopeProject, f.pattern)
+		if f.only != hook.ScopeProject {
+			add(BaseHome, hook.ScopeUser, f.pattern)
+		}
+		if f.only != hook.ScopeUser {
+			add(BaseWorkspace, hook.ScopeProject, f.pattern)
+		}
 	}
 	return places
-}
-
-// claudeManagedFolder is the folder of an administrator's settings for Claude
-// Code, beside our own.
-func claudeManagedFolder() string {
-	if runtime.GOOS == "linux" {
-		return "claude-code"
-	}
-	return "ClaudeCode"
 }

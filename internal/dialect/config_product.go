@@ -21,6 +21,16 @@ type product struct {
 	// end of a path. The first part is a folder of the product's own, if it
 	// begins with a dot.
 	files []configFile
+	// root is the path of keys to its events, as in "automation.hooks"; "" = hooks.
+	root string
+	// alias are its names for keys of handlers and groups, in snake_case, and ours.
+	alias map[string]string
+	// listed is the key under which each hook of a list names its event; "" = the
+	// hooks stand in a table of events.
+	listed string
+	// short: an event may have one hook in the place of a list, and a text in the
+	// place of a hook is its command.
+	short bool
 	// events are its names for events that the table does not have.
 	events productEvents
 	// tools are its names for tools, and what they are here.
@@ -63,7 +73,7 @@ type product struct {
 	nameLists bool
 	// bare: the events may stand at the top of a file.
 	bare bool
-	// guest: others keep files in its folder, so it tells of a file only with the
+	// guest: others keep files in its folder, so it identifies a file only with the
 	// shape.
 	guest bool
 	// shape is the content of a file that is neither settings nor a table of
@@ -88,7 +98,10 @@ type shape struct {
 type configFile struct {
 	pattern string
 	form    form
-	legacy  bool // of an older version, read only where there is nothing else
+	legacy  bool          // of an older version, read only where there is nothing else
+	shared  bool          // other products keep files in its folder, so the folder tells nothing
+	only    hook.Scope    // of a user or a project alone; 0 = of both
+	managed func() string // the folder of an administrator's settings that it is in; nil = it is none of these
 }
 
 // form is what a file holds beside its hooks.
@@ -96,7 +109,7 @@ type form uint8
 
 const (
 	formHooks    form = iota // nothing: `hooks`, or the events themselves
-	formSettings             // settings, of which `hooks` is one that may be missing
+	formSettings             // settings, where `hooks` may be missing
 	formManifest             // a plugin's description
 	formShape                // what the product's shape says
 )
@@ -114,7 +127,7 @@ func init() { // not a plain value: some products have readers of their own, whi
 
 func productOf(name string) *product {
 	i := slices.IndexFunc(products, func(p *product) bool { return p.name == name })
-	if name == "" || i < 0 {
+	if i < 0 {
 		return nil
 	}
 	return products[i]
@@ -156,6 +169,9 @@ var claudeHandlerKeys = []string{
 	"if", "shell", "async", "async_rewake", "once", "status_message", "on_failure",
 	"url", "headers", "allowed_env_vars", "server", "tool", "input", "prompt", "model", "continue_on_block",
 }
+
+// ours is a key of the product as it is called here.
+func (p *product) ours(key string) string { return cmp.Or(p.alias[key], key) }
 
 func (p *product) takes(key string) bool {
 	return slices.Contains(sharedHandlerKeys, key) || slices.Contains(p.keys, key)

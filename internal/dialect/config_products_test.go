@@ -1,10 +1,7 @@
 package dialect
 
 import (
-	"reflect"
 	"runtime"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -379,94 +376,5 @@ handlers = [{type = "command", command = "b", enabled = false}]
 	if h.Name != "guard" || h.Priority != 5 || !h.Rewrites || h.Protocol != hook.ProtocolMoltis || h.Env["A"] != "b" ||
 		h.Breaker.Failures != 3 || h.Requires.Bins[0] != "jq" || h.Source.Line != 2 {
 		t.Errorf("%+v", h)
-	}
-}
-
-// keysOfHandlers are the keys of handlers that only some products have: a
-// handler, the key's value in it, and the products in whose files it counts.
-var keysOfHandlers = []struct{ handler, key, value, products string }{
-	{`"command": "a"`, "if", `"Bash(x)"`, "tenterhook caliban claude factory qwen"},
-	{`"command": "a"`, "shell", `"bash"`, "tenterhook claude factory qwen"},
-	{`"command": "a"`, "async", `true`, "tenterhook caliban claude codex factory qwen"},
-	{`"command": "a"`, "asyncRewake", `true`, "tenterhook claude factory"},
-	{`"command": "a"`, "once", `true`, "tenterhook claude factory qwen"},
-	{`"command": "a"`, "statusMessage", `"s"`, "tenterhook claude codex factory qwen"},
-	{`"command": "a"`, "onFailure", `"continue"`, "tenterhook caliban claude factory"},
-	{`"command": "a"`, "env", `{"A": "b"}`, "tenterhook caliban gemini copilot qwen"},
-	{`"command": "a"`, "cwd", `"/x"`, "copilot"},
-	{`"command": "a"`, "working_directory", `"/x"`, "windsurf"},
-	{`"command": "a"`, "failClosed", `true`, "cursor"},
-	{`"command": "a"`, "timeoutSec", `3`, "copilot"},
-	{`"command": "a"`, "timeout_ms", `3000`, "kiro"},
-	{`"command": "a"`, "priority", `3`, "tenterhook"},
-	{`"command": "a"`, "rewrites", `true`, "tenterhook"},
-	{`"command": "a"`, "protocol", `"moltis"`, "tenterhook"},
-	{`"command": "a"`, "enabled", `false`, "tenterhook"},
-	{`"command": "a"`, "requires", `{"bins": ["x"]}`, "tenterhook"},
-	{`"command": "a"`, "breaker", `{"failures": 2}`, "tenterhook"},
-	{`"command": "a"`, "sandbox", `"strict"`, "tenterhook"},
-	{`"command": "a"`, "worker", `true`, "tenterhook"},
-	{`"type": "http"`, "url", `"u"`, "tenterhook caliban claude copilot factory qwen"},
-	{`"type": "http"`, "headers", `{"A": "b"}`, "tenterhook caliban claude copilot factory qwen"},
-	{`"type": "http"`, "allowedEnvVars", `["A"]`, "tenterhook caliban claude copilot factory qwen"},
-	{`"type": "http"`, "method", `"PUT"`, "tenterhook"},
-	{`"type": "mcp_tool"`, "server", `"s"`, "tenterhook caliban claude codex factory"},
-	{`"type": "mcp_tool"`, "mcp", `"s"`, "caliban"},
-	{`"type": "mcp"`, "tool", `"t"`, "tenterhook caliban claude codex factory"},
-	{`"type": "mcp"`, "input", `{"a": 1}`, "tenterhook caliban claude codex factory"},
-	{`"type": "prompt"`, "prompt", `"p"`, "tenterhook caliban claude codex copilot cursor factory"},
-	{`"type": "agent"`, "prompt", `"p"`, "tenterhook caliban claude codex copilot cursor factory"},
-	{`"type": "prompt"`, "model", `"m"`, "tenterhook caliban claude codex cursor factory"},
-	{`"type": "prompt"`, "schema", `{}`, "tenterhook caliban"},
-	{`"type": "prompt"`, "continueOnBlock", `true`, "tenterhook claude factory"},
-	{`"type": "agent"`, "agent", `"x"`, "caliban"},
-	{`"type": "plugin"`, "plugin", `"p"`, "tenterhook"},
-	{`"type": "plugin"`, "hook", `"h"`, "tenterhook"},
-	{`"type": "rule", "reason": "r"`, "decision", `"deny"`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "reason", `"r"`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "when", `"true"`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "unless", `"Bash(y)"`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "touches", `"a"`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "reads", `["a"]`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "writes", `"a"`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "network", `true`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "destructive", `true`, "tenterhook"},
-	{`"type": "rule", "decision": "context"`, "text", `"t"`, "tenterhook"},
-	{`"type": "rule", "decision": "rewrite"`, "set", `{"a": "b"}`, "tenterhook"},
-	{`"type": "rule", "decision": "deny"`, "suppressPrompt", `true`, "tenterhook"},
-}
-
-// A key that counts changes the hook; of any other the reader says that it has
-// no effect, and it has none.
-func TestAKeyCountsForTheProductsThatHaveItAndForNoOther(t *testing.T) {
-	for _, p := range products {
-		path := "/w/" + strings.ReplaceAll(p.files[0].pattern, "*", "x")
-		path = strings.TrimSuffix(path, ".toml") + map[bool]string{true: ".json"}[strings.HasSuffix(path, ".toml")]
-		events := map[string]string{"gemini": "BeforeTool", "copilot": "preToolUse", "cursor": "preToolUse", "kiro": "preToolUse", "windsurf": "pre_run_command"}
-		event := events[p.name]
-		if event == "" {
-			event = "PreToolUse"
-		}
-		read := func(handler string) Config {
-			list := `{"` + event + `": [{"hooks": [{` + handler + `}]}]}`
-			if p == &antigravityConfig {
-				return readText(path, `{"named": `+list+`}`)
-			}
-			return readText(path, `{"hooks": `+list+`}`)
-		}
-		for _, k := range keysOfHandlers {
-			without, with := read(k.handler), read(k.handler+`, "`+k.key+`": `+k.value)
-			if len(without.Hooks) != 1 || len(with.Hooks) != 1 || with.Product != p.name {
-				t.Fatalf("%s %s: %v %v of %s", p.name, k.key, describeAll(without), describeAll(with), with.Product)
-			}
-			counts := slices.Contains(strings.Fields(k.products), p.name)
-			changes := !reflect.DeepEqual(without.Hooks[0], with.Hooks[0])
-			told := slices.ContainsFunc(with.Notes, func(d hook.Diagnostic) bool {
-				return d.Code == "unknown_key" && strings.Contains(d.Message, "."+k.key+":")
-			})
-			if changes != counts || told == counts {
-				t.Errorf("%s: %s counts: %v; it changes the hook: %v; it is told to have no effect: %v", p.name, k.key, counts, changes, told)
-			}
-		}
 	}
 }

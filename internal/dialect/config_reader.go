@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -74,10 +75,15 @@ func (r *configReader) isLegacy() bool {
 // hooksOf reads the hooks under their key, or where the events stand at the top.
 func (r *configReader) hooksOf(doc *decl.Node, f form) {
 	table, at := eventTable(doc)
+	if r.p.root != "" {
+		table = r.p.rooted(doc)
+	}
 	switch {
 	case table == nil && f == formHooks:
-		r.Error(1, "no_hooks", "it declares no hooks", `put them under the key "hooks", by event`)
+		r.Error(1, "no_hooks", "it declares no hooks", "put them under the key "+phrase.Quote(cmp.Or(r.p.root, "hooks"))+", by event")
 	case table == nil:
+	case r.p.root != "":
+		r.hooksValue(table, 0)
 	case at == atHooksKey:
 		r.hooksKeys(doc)
 		r.eventsBeside(doc)
@@ -150,7 +156,9 @@ type entry struct {
 // choice.
 func (r *configReader) newEntry(at string, table *decl.Node) *entry {
 	first := len(r.Notes)
-	return &entry{r: r, p: r.p, Table: r.Table(at, table), first: first}
+	e := &entry{r: r, p: r.p, Table: r.Table(at, table), first: first}
+	e.Alias(r.p.alias)
+	return e
 }
 
 // rules returns permission rules: one, or in our own settings a list.
@@ -172,6 +180,7 @@ func (e *entry) strange(known func(key string) bool) {
 	}
 	e.Unknown(all, func(key string) bool {
 		told := e.Get("command") == nil && slices.Contains(systemCommands, key) // it is taken for the command, and that is said
-		return known(key) || told || slices.Contains(e.p.ignored, key)
+		key = e.p.ours(key)
+		return known(key) || told || key == e.p.listed || slices.Contains(e.p.ignored, key)
 	})
 }

@@ -43,7 +43,7 @@ type evidence uint8
 const (
 	byName   evidence = iota // the file's name, which many products use, or events that several have
 	byFolder                 // it is in the product's folder
-	byFile                   // the product has files of that very name
+	byFile                   // the product has files of exactly that name
 	byMark                   // it has what only this product has
 )
 
@@ -79,8 +79,8 @@ func recognize(name string, doc *decl.Node) (recognized, bool) {
 	return place, true
 }
 
-// recognizeAs tells a file of which somebody says whose it is: p, nil for
-// nobody.
+// recognizeAs identifies a file whose product the caller names: p, nil =
+// none is named.
 func recognizeAs(p *product, name string, doc *decl.Node) (recognized, bool) {
 	f, known := recognize(name, doc)
 	if p == nil || known && f.by == byMark && !p.knowsSome(doc) {
@@ -122,8 +122,7 @@ func byPath(name string) (recognized, bool) {
 // speaksFor reports whether a folder is the product's own.
 func (f configFile) speaksFor(folder string) bool {
 	first, _, _ := strings.Cut(f.pattern, "/")
-	shared := folder == ".github" || folder == ".agents"
-	return first == folder && strings.HasPrefix(folder, ".") && !shared && f.form != formManifest
+	return first == folder && strings.HasPrefix(folder, ".") && !f.shared && f.form != formManifest
 }
 
 // matchesEnd holds a pattern against the end of a path, part by part.
@@ -145,6 +144,9 @@ func matchesEnd(pattern, name string) bool {
 func byShape(doc *decl.Node) (recognized, bool) {
 	if p := productWhere(func(p *product) bool { return p.shape != nil && p.shape.tells(doc) }); p != nil {
 		return recognized{p, formShape, byMark}, true
+	}
+	if p := productWhere(func(p *product) bool { return p.root != "" && p.knowsSome(doc) }); p != nil {
+		return recognized{p, formHooks, byMark}, true
 	}
 	events, at := eventTable(doc)
 	if events == nil {
@@ -223,7 +225,19 @@ func isEventName(name string) bool {
 
 func (p *product) knowsSome(doc *decl.Node) bool {
 	events, _ := eventTable(doc)
-	return slices.ContainsFunc(events.Pairs(), func(e decl.Pair) bool { return p.knows(e.Key) })
+	if p.root != "" {
+		events = p.rooted(doc)
+	}
+	return slices.ContainsFunc(events.Pairs(), func(e decl.Pair) bool { return p.knows(e.Key) }) ||
+		p.listed != "" && slices.ContainsFunc(events.List(), func(n *decl.Node) bool { return p.knows(p.named(n)[0].Text()) })
+}
+
+// rooted is what stands under the product's own root; nil = nothing does.
+func (p *product) rooted(doc *decl.Node) *decl.Node {
+	for key := range strings.SplitSeq(p.root, ".") {
+		doc = doc.At(key)
+	}
+	return doc
 }
 
 // byMarks finds the product that alone has a key which a handler, or a group, has.

@@ -60,7 +60,7 @@ type MCPServer struct {
 
 	URL            string            // of a streamable HTTP endpoint
 	Headers        map[string]string // values may name variables as ${VAR}
-	AllowedEnvVars []string          // those that headers may name
+	AllowedEnvVars []string          // the variables that headers may name
 
 	// Sandbox says what the program may do; nil = that of hooks of its scope. A server with a URL has none.
 	Sandbox *hook.Sandbox

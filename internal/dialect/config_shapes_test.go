@@ -3,6 +3,7 @@ package dialect
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -217,6 +218,55 @@ func TestNamedProductHoldsUnlessTheContentIsSurelyAnothers(t *testing.T) {
 	}
 }
 
+func TestAFileOfANamedProductThatDeclaresNothing(t *testing.T) {
+	for name, c := range map[string]struct{ product, path, text, note string }{
+		"settings under another name": {"tenterhook", "/x/my-settings.toml", "max_async = 3", ""},
+		"a hooks file":                {"codex", "/x/.codex/hooks.json", `{"a": 1}`, "1 e no_hooks"},
+	} {
+		got := ReadConfig(ConfigSource{Source: hook.Source{Path: c.path}, Product: c.product}, []byte(c.text))
+		if got.Product != c.product || len(got.Hooks) > 0 || strings.Join(codes(got), " ") != c.note {
+			t.Errorf("%s: %q %v %v", name, got.Product, describeAll(got), got.Notes)
+		}
+		if c.note != "" && !strings.Contains(got.Notes[0].Hint, `"hooks"`) {
+			t.Errorf("%s: %v", name, got.Notes)
+		}
+		if c.note == "" && got.Settings.MaxAsync != 3 {
+			t.Errorf("%s: %+v", name, got.Settings)
+		}
+	}
+}
+
+func TestAnActionOfAnEditorWithoutItsPartsIsNoHookThatRuns(t *testing.T) {
+	for _, text := range []string{`{"then": {"type": "runCommand", "command": "a"}}`, `{"when": {"type": "fileEdited"}}`, `{"name": "x"}`} {
+		got := ReadConfig(ConfigSource{Source: hook.Source{Path: "/x/.kiro/hooks/a.kiro.hook"}, Product: "kiro"}, []byte(text))
+		if len(got.Hooks) != 1 || got.Hooks[0].State == hook.StateReady || !hook.HasErrors(got.Notes) && got.Hooks[0].Why == "" {
+			t.Errorf("%s: %v %v", text, describeAll(got), got.Notes)
+		}
+	}
+}
+
+// A name that cannot be one is said, and the hook is called after its place, of
+// which a hundred letters are taken.
+func TestNamesOfHooks(t *testing.T) {
+	long := strings.Repeat("E", 95)
+	for _, c := range []struct{ path, text, want, note string }{
+		{".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a", "name": "b\u0007"}]}]}}`, "settings.json:Stop[0].0", "1 w unknown_value"},
+		{".claude/settings.json", `{"hooks": {"Stop": [{"name": "g\u0007", "hooks": [{"type": "command", "command": "a"}]}]}}`, "settings.json:Stop[0].0", "1 w unknown_value"},
+		{".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a", "name": "\u0007", "id": "c"}]}]}}`, "c", "1 w unknown_value"},
+		{".claude/settings.json", `{"hooks": {"Stop": [{"id": "g", "hooks": [{"type": "command", "command": "a"}]}]}}`, "g", ""},
+		{".claude/settings.json", `{"hooks": {"Stop": [{"name": "g", "hooks": [{"type": "command", "command": "a", "name": "b"}]}]}}`, "b", ""},
+		{".claude/settings.json", `{"hooks": {"` + long + `": [{"hooks": [{"type": "command", "command": "a"}]}]}}`, "settings.json:" + long + "[0].0", "1 w unknown_event"},
+		{".claude/settings.json", `{"hooks": {"` + long + `E": [{"hooks": [{"type": "command", "command": "a"}]}]}}`, "settings.json:" + long + "E[0].…", "1 w unknown_event"},
+		{".agents/hooks.json", `{"` + long[:60] + `": {"Stop": [{"type": "command", "command": "a"}]}}`, "hooks.json:" + long[:60] + ".Stop[0]", ""},
+		{".agents/hooks.json", `{"` + long[:61] + `": {"Stop": [{"type": "command", "command": "a"}]}}`, "hooks.json:" + long[:60] + "….Stop[0]", ""},
+	} {
+		got := readText(c.path, c.text)
+		if len(got.Hooks) != 1 || got.Hooks[0].Name != c.want || strings.Join(codes(got), " ") != c.note {
+			t.Errorf("%s: %q, want %q; %v", c.text, got.Hooks[0].Name, c.want, got.Notes)
+		}
+	}
+}
+
 func TestPluginManifests(t *testing.T) {
 	const inline = `{"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}`
 	for name, c := range map[string]struct {
@@ -232,6 +282,10 @@ func TestPluginManifests(t *testing.T) {
 		"of another":     {"p/.cursor-plugin/plugin.json", `"hooks.json"`, nil, []Ref{{"hooks.json", "cursor", 1}}, nil},
 		"in place":       {".claude-plugin/plugin.json", inline, []string{`Stop command "a"`}, nil, nil},
 		"several":        {".claude-plugin/plugin.json", `["a.json", ` + inline + `, 3]`, []string{`Stop command "a"`}, []Ref{{"a.json", "claude", 1}}, []string{"1 e wrong_type"}},
+		"nested":         {".claude-plugin/plugin.json", `{"hooks": ` + inline + `}`, []string{`Stop command "a"`}, nil, []string{"1 w nested_hooks"}},
+		"nested, listed": {".claude-plugin/plugin.json", `[{"hooks": ` + inline + `}]`, []string{`Stop command "a"`}, nil, []string{"1 w nested_hooks"}},
+		"nested twice": {".claude-plugin/plugin.json", `{"hooks": {"hooks": ` + inline + `}}`, []string{`hooks command (invalid)`}, nil,
+			[]string{"1 w nested_hooks", "1 w unknown_event", "1 w wrong_type", "1 e missing_hooks"}},
 		"out of it":      {".claude-plugin/plugin.json", `"../../etc/hooks.json"`, nil, nil, []string{"1 e ref_escapes"}},
 		"in disguise":    {".claude-plugin/plugin.json", `"a/../../b.json"`, nil, nil, []string{"1 e ref_escapes"}},
 		"absolute":       {".claude-plugin/plugin.json", `"/etc/hooks.json"`, nil, nil, []string{"1 e ref_escapes"}},
@@ -418,7 +472,13 @@ func TestConfigFilesAreThoseOfTheProducts(t *testing.T) {
 func TestPlacesAreThoseOfTheProductsScopes(t *testing.T) {
 	bases := map[Base]string{BaseWorkspace: ".", BaseHome: "~", BaseConfigHome: "~/.config", BaseManaged: "/etc"}
 	var got []string
+	seen := make(map[string]bool)
 	for _, p := range ConfigPlaces(Products()...) {
+		if place := fmt.Sprint(p.Product, p.Base, p.Scope, p.Legacy); seen[place] {
+			t.Errorf("%s has two places in one", place)
+		} else {
+			seen[place] = true
+		}
 		for _, name := range p.Names {
 			line := fmt.Sprintf("%s %v %s/%s", p.Product, p.Scope, bases[p.Base], name)
 			if p.Legacy {
@@ -428,7 +488,7 @@ func TestPlacesAreThoseOfTheProductsScopes(t *testing.T) {
 		}
 	}
 	want := []string{
-		"claude managed /etc/" + claudeManagedFolder() + "/managed-settings.json",
+		"claude managed /etc/" + map[bool]string{true: "claude-code", false: "ClaudeCode"}[runtime.GOOS == "linux"] + "/managed-settings.json",
 		"caliban user ~/.config/caliban/settings.toml", "caliban user ~/.config/caliban/settings.json", "caliban user ~/.config/caliban/hooks.toml legacy",
 		"claude user ~/.claude/settings.json", "claude user ~/.claude/hooks.json",
 		"codex user ~/.codex/hooks.json", "codex user ~/.codex/config.toml", "gemini user ~/.gemini/settings.json",

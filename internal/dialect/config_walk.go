@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,8 +29,14 @@ func (r *configReader) hooksValue(n *decl.Node, depth int) {
 		}
 		r.events(n)
 	case []*decl.Node:
-		r.Error(n.Line, "wrong_type", "hooks: want a table of events, got a list", `write {"hooks": {"PreToolUse": […]}}`)
+		if r.p.listed == "" {
+			r.Error(n.Line, "wrong_type", "hooks: want a table of events, got a list", `write {"hooks": {"PreToolUse": […]}}`)
+		}
 		for i, item := range v {
+			if r.p.listed != "" {
+				r.listedHook(fmt.Sprintf("%s[%d]", cmp.Or(r.p.root, "hooks"), i), item)
+				continue
+			}
 			name := cmp.Or(item.At("event").Text(), item.At("type").Text())
 			if item.IsTable() && (item.At("event").Text() != "" || isEventName(name)) {
 				r.invalid(r.eventOf(name, item.Line), fmt.Sprintf("hooks[%d]", i), item, "it stands in a list that no product reads")
@@ -37,6 +44,24 @@ func (r *configReader) hooksValue(n *decl.Node, depth int) {
 		}
 	default:
 		r.Error(n.Line, "wrong_type", "hooks: want a table of events, got "+n.What(), "")
+	}
+}
+
+// named are the names of events in a hook of a list, at least one, which may be "".
+func (p *product) named(n *decl.Node) []*decl.Node {
+	if names := n.At(p.listed).List(); len(names) > 0 {
+		return names
+	}
+	return []*decl.Node{decl.Value(n.Line, n.At(p.listed).Text())}
+}
+
+// listedHook reads a hook of a list, for each event that it names.
+func (r *configReader) listedHook(at string, n *decl.Node) {
+	for _, name := range r.p.named(n) {
+		if r.full(n.Line) {
+			return
+		}
+		r.group(r.eventOf(name.Text(), name.Line), at, n)
 	}
 }
 
@@ -83,8 +108,8 @@ type declaredEvent struct {
 }
 
 // eventOf finds the event of a name: the product's own, the table's, that of
-// another product, and at last the one that it differs from in its letters'
-// case alone.
+// another product, and at last the one that differs in
+// the case of letters alone.
 func (r *configReader) eventOf(name string, line int) declaredEvent {
 	ev := declaredEvent{name: name, event: hook.Event(name)}
 	if own, ok := r.p.events.names[name]; ok {
@@ -128,6 +153,8 @@ func (r *configReader) event(ev declaredEvent, p decl.Pair) {
 	groups := p.Node.List()
 	switch {
 	case groups != nil, p.Node.Value == nil:
+	case r.p.short && (p.Node.IsTable() || p.Node.Text() != ""):
+		groups = []*decl.Node{p.Node}
 	case p.Node.IsTable():
 		r.Warn(p.Line, "wrong_type", phrase.Quote(p.Key)+": want a list, got a table; it is taken for a list of one", "put it in []")
 		groups = []*decl.Node{p.Node}
@@ -147,6 +174,9 @@ func (r *configReader) event(ev declaredEvent, p decl.Pair) {
 
 // group reads a group of handlers with one matcher, or a handler alone.
 func (r *configReader) group(ev declaredEvent, at string, n *decl.Node) {
+	if line := n.Text(); r.p.short && line != "" {
+		n = decl.Value(n.Line, []decl.Pair{decl.Member("command", n)})
+	}
 	if !n.IsTable() {
 		message := at + ": want a table, got " + n.What()
 		r.Error(n.Line, "wrong_type", message, `write {"type": "command", "command": "…"}`)
@@ -204,8 +234,9 @@ func (r *configReader) group(ev declaredEvent, at string, n *decl.Node) {
 // isHandler reports whether a table in the place of a group runs something.
 func (e *entry) isHandler() bool {
 	return slices.ContainsFunc(e.Node.Pairs(), func(p decl.Pair) bool {
-		_, runs := hook.KindOfKey(decl.Snake(p.Key))
-		return runs || p.Key == "type"
+		key := e.p.ours(decl.Snake(p.Key))
+		_, runs := hook.KindOfKey(key)
+		return runs || key == "type"
 	})
 }
 
@@ -218,7 +249,9 @@ func (e *entry) groupKey(key string) bool {
 	return key == "if" && e.p.inner
 }
 
-func (p *product) handlerKeys() []string { return slices.Concat(sharedHandlerKeys, p.keys) }
+func (p *product) handlerKeys() []string {
+	return slices.Concat(sharedHandlerKeys, p.keys, slices.Sorted(maps.Keys(p.alias)))
+}
 
 // invalid adds the hook that stands for an entry which is none.
 func (r *configReader) invalid(ev declaredEvent, at string, n *decl.Node, why string) {
@@ -295,10 +328,7 @@ func LegacyKey(h *hook.Hook) string {
 	if h.Command == nil {
 		return ""
 	}
-	key, err := json.Marshal([]any{h.Kind, h.Command.Line, h.Command.Args, h.Command.Worker, h.If, h.Env, h.Source.Dir, h.Protocol})
-	if err != nil {
-		return ""
-	}
+	key, _ := json.Marshal([]any{h.Kind, h.Command.Line, h.Command.Args, h.Command.Worker, h.If, h.Env, h.Source.Dir, h.Protocol}) // texts alone
 	return string(key)
 }
 

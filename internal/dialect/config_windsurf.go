@@ -31,7 +31,7 @@ var windsurfConfig = product{
 	name: "windsurf",
 	files: []configFile{
 		{pattern: ".windsurf/hooks.json"},
-		{pattern: ".codeium/windsurf/hooks.json"},
+		{pattern: ".codeium/windsurf/hooks.json", only: hook.ScopeUser},
 	},
 	events:  windsurfEvents,
 	keys:    []string{"powershell", "working_directory"},

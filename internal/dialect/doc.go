@@ -16,7 +16,7 @@
 //
 //   - Events and tools get our names; an event without a counterpart keeps its
 //     own. A matcher still takes what it took, and our names for that.
-//   - A key that the product does not have has no effect, and is told. So are
+//   - A key that the product does not have has no effect, and is reported. So are
 //     shapes that are nearly right: they are read as they were surely meant.
 //   - A bad entry becomes a hook in StateInvalid, and the others load. A file
 //     that cannot be read is one such hook.

@@ -11,15 +11,16 @@ import (
 
 // blockingExit reads an answer that came with the exit code that blocks. No
 // object can turn it into consent, but for the protocols where objects come
-// first; and there only one that decides.
-func (x *reading) blockingExit(r Reply, stdout []byte) *hook.Error {
+// first; and there only an object that decides.
+func (x *reading) blockingExit(r Reply, stdout []byte) {
 	x.objectBeside(stdout)
 	decides := x.err == nil && (x.out.Verdict != hook.NoOpinion || x.out.Stop)
 	if x.wire.objectOverBlock && decides {
-		return nil
+		return
 	}
 	if !x.canBlock || x.info.NoExit2 && !x.info.AnyExit {
-		return x.unblockableExit(r)
+		x.unblockableExit(r)
+		return
 	}
 	if x.err != nil {
 		x.warnOf(x.err)
@@ -33,7 +34,6 @@ func (x *reading) blockingExit(r Reply, stdout []byte) *hook.Error {
 	if x.info.Fields.Has(hook.FieldElicitation) && (x.out.Elicitation == nil || x.out.Elicitation.Action == "accept") {
 		x.out.Elicitation = &hook.ElicitationAnswer{Action: "decline"}
 	}
-	return nil
 }
 
 // plainReason is a text on stdout that gives the reason, in protocols where it does.
@@ -46,30 +46,27 @@ func (x *reading) plainReason(stdout []byte) string {
 
 // unblockableExit is the blocking exit code where nothing can be blocked: a
 // failure, unless the object says no by itself.
-func (x *reading) unblockableExit(r Reply) *hook.Error {
+func (x *reading) unblockableExit(r Reply) {
 	if x.out.Verdict == hook.Deny {
-		return nil
+		return
 	}
 	if x.info.Stderr == hook.ToUser && x.out.SystemMessage == "" {
 		x.out.SystemMessage = x.limit("stderr", said(r.Stderr))
 	}
 	x.fail(exitError(r, x.howToBlock()))
-	return nil
 }
 
 // failingExit reads an answer that came with any other exit code but 0. An
 // object that says something decides, but a hook that must not fail did fail:
 // nothing short of a denial speaks for it.
-func (x *reading) failingExit(r Reply, stdout []byte) *hook.Error {
+func (x *reading) failingExit(r Reply, stdout []byte) {
 	if x.wire.objectOverFailure {
 		x.objectBeside(stdout)
 	}
 	mustNotFail := x.call.Hook.OnFailure == hook.FailureBlock && x.canBlock && !x.info.NoPolicy
-	if x.says && (x.out.Verdict == hook.Deny || !mustNotFail) {
-		return nil
+	if !x.says || x.out.Verdict != hook.Deny && mustNotFail {
+		x.fail(exitError(r, ""))
 	}
-	x.fail(exitError(r, ""))
-	return nil
 }
 
 // objectBeside applies an object that came with an exit code other than 0. One

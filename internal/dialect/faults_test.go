@@ -317,6 +317,9 @@ func TestHarmlessKeysAreToleratedAndMisspeltOnesNamed(t *testing.T) {
 		{name: "in the wrong object", stdout: `{"additionalContext":"C"}`, codes: []string{"misplaced_key"}},
 		{name: "false where it has no effect", stdout: pre(`"retry":false,"suppressOriginalPrompt":false`)},
 		{name: "null", stdout: `{"continue":null,"decision":null,"systemMessage":null,"async":null,"hookSpecificOutput":null}`},
+		{name: "a word with nothing behind it", stdout: `{"message":"command","error":"tool call **","status":"hook"}`},
+		{name: "flags in a list", stdout: `{"results":[true,1,null,false]}`},
+		{name: "null in the wrong object", stdout: `{"permissionDecision":null,"updatedInput":null,"additionalContext":null}`},
 		{name: "null inside", stdout: pre(`"permissionDecision":null,"updatedInput":null,"additionalContext":null`)},
 		{name: "suppressOutput everywhere", event: hook.EventSetup, stdout: `{"suppressOutput":true}`},
 	})

@@ -35,7 +35,6 @@ const (
 	wantObject  wanted = "an object"
 	wantList    wanted = "a list"
 	wantStrings wanted = "a list of strings"
-	wantWords   wanted = "a string or a list of strings"
 )
 
 // fieldID numbers the fields, those of one place without a gap.

@@ -20,7 +20,7 @@ func ReadHandoff(stdout []byte) (*hook.Handoff, bool) {
 }
 
 // ReadLater reads the answer of a command that continued in the background, from
-// all of its stdout: the first object after the hand-off that is none itself.
+// all of its stdout: the first object after the hand-off that is no hand-off.
 // Other lines are skipped. Without such an object it has no opinion.
 func (rd Reader) ReadLater(c *hook.Call, stdout []byte) (*hook.Output, error) {
 	x := newReading(rd, c)
@@ -49,7 +49,7 @@ func (rd Reader) ReadLater(c *hook.Call, stdout []byte) (*hook.Output, error) {
 // splitHandoff splits a hand-off off a trimmed text. An object that decides
 // something too is none: the decision would be lost.
 func splitHandoff(text []byte) (handoff *hook.Handoff, rest []byte, ok bool) {
-	if !bytes.HasPrefix(text, []byte("{")) || !bytes.Contains(text, []byte(`"async"`)) {
+	if !bytes.Contains(text, []byte(`"async"`)) {
 		return nil, nil, false
 	}
 	end := objectEnd(text)

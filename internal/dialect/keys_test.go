@@ -51,6 +51,30 @@ func TestHooksAreTheSameWhoeverDeclaresThemAndWhenever(t *testing.T) {
 	}
 }
 
+func TestAHookThatCannotBeWrittenDownIsTheSameAsNoOther(t *testing.T) {
+	h := keyed()
+	h.Params = hook.Params{"input": []byte("{")}
+	if got := WholeKey(h); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTheReferenceOfSettingsHasEveryKey(t *testing.T) {
+	var names []string
+	for _, s := range SettingTable() {
+		names = append(names, s.Name)
+		if SettingKey(s.Name) != s.Name || s.Doc == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if len(names) == 0 || !slices.Equal(names, SettingKeys()) {
+		t.Errorf("%q, %q", names, SettingKeys())
+	}
+	if got := SettingKey("maxAsync"); got != "max_async" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTheFilesOfAProductAreAmongThoseOfAll(t *testing.T) {
 	all := ConfigFiles()
 	seen := 0

@@ -10,7 +10,7 @@ import (
 const (
 	// maxText is how many characters a text for a model or a person may have.
 	maxText = 10_000
-	// maxPreview is how many characters stay of one that has more.
+	// maxPreview is how many characters stay of a longer text.
 	maxPreview = 2_000
 )
 
@@ -42,5 +42,5 @@ func (x *reading) limit(name, text string) string {
 }
 
 // shortReason keeps a reason within the limit. It is never kept in a file:
-// nobody explains a refusal at such length on purpose.
+// no refusal needs such length.
 func shortReason(reason string) string { return phrase.Clip(reason, maxText) }

@@ -12,7 +12,7 @@ import (
 )
 
 func TestLongTextsGoIntoAFileAndLeaveAPreview(t *testing.T) {
-	long := strings.Repeat("é", maxText+1)
+	long := strings.Repeat("é", 10_001)
 	for _, tc := range []struct {
 		name   string
 		event  hook.Event
@@ -42,7 +42,7 @@ func TestLongTextsGoIntoAFileAndLeaveAPreview(t *testing.T) {
 			}
 			got := tc.get(out)
 			preview, note, _ := strings.Cut(got, "\n")
-			if preview != strings.Repeat("é", maxPreview)+"…" || note != "[10001 characters; all of it is in /spill/file]" {
+			if preview != strings.Repeat("é", 2_000)+"…" || note != "[10001 characters; all of it is in /spill/file]" {
 				t.Errorf("preview of %d characters, note %q", utf8.RuneCountInString(preview), note)
 			}
 			if diff := cmp.Diff([]string{tc.field, long}, spilled); diff != "" {
@@ -56,7 +56,7 @@ func TestLongTextsGoIntoAFileAndLeaveAPreview(t *testing.T) {
 }
 
 func TestTextsUpToTheLimitStayWhole(t *testing.T) {
-	whole := strings.Repeat("é", maxText)
+	whole := strings.Repeat("é", 10_000)
 	rd := Reader{Spill: func(string, string) (string, error) { t.Error("spilled"); return "", nil }}
 	out, err := rd.Read(newCall(t, hook.EventUserPromptSubmit), Reply{Stdout: []byte(whole)})
 	if err != nil || out.Context != whole {
@@ -71,7 +71,7 @@ func TestLongTextsAreCutWhereTheyCannotBeKept(t *testing.T) {
 	} {
 		c := newCall(t, hook.EventUserPromptSubmit)
 		out, err := rd.Read(c, Reply{Stdout: []byte(strings.Repeat("x", 20_000))})
-		if want := strings.Repeat("x", maxPreview) + "…\n[20000 characters; the rest was dropped]"; err != nil || out.Context != want {
+		if want := strings.Repeat("x", 2_000) + "…\n[20000 characters; the rest was dropped]"; err != nil || out.Context != want {
 			t.Errorf("%s: %q, %v", name, out.Context, err)
 		}
 		if rd.Spill != nil && !cmp.Equal(codesOf(c), []string{"spill_failed", "too_long"}) {
@@ -81,13 +81,13 @@ func TestLongTextsAreCutWhereTheyCannotBeKept(t *testing.T) {
 }
 
 func TestReasonsAreLimitedToo(t *testing.T) {
-	long := strings.Repeat("é", 2*maxText)
+	long := strings.Repeat("é", 20_000)
 	for _, r := range []Reply{
 		{Stderr: []byte(long), ExitCode: 2},
 		{Stdout: []byte(`{"decision":"block","reason":"` + long + `"}`)},
 	} {
 		out, err := Read(newCall(t, hook.EventPreToolUse), r)
-		if err != nil || out.Reason != strings.Repeat("é", maxText)+"…" {
+		if err != nil || out.Reason != strings.Repeat("é", 10_000)+"…" {
 			t.Errorf("a reason of %d bytes, %v", len(out.Reason), err)
 		}
 	}

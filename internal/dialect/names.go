@@ -21,8 +21,8 @@ type Mapping struct {
 }
 
 // MapEvent says what an event's name means. Names are compared exactly. An
-// event of the table is itself, whoever else uses its name. It returns false
-// for a name that nobody here knows.
+// event of the table is itself, whichever product also uses its name. It returns false
+// for a name that is not known here.
 func MapEvent(name string) (Mapping, bool) {
 	if _, ok := hook.Lookup(hook.Event(name)); ok {
 		return Mapping{Event: hook.Event(name)}, true

@@ -9,7 +9,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 )
 
-// strictness orders verdicts by what they let happen: where nobody has an
+// strictness orders verdicts by what they let happen: where no one has an
 // opinion the host asks as it always does.
 var strictness = map[hook.Verdict]int{
 	hook.Allow: 0, hook.NoOpinion: 1, hook.Ask: 2, hook.Defer: 3, hook.Deny: 4,

@@ -34,6 +34,10 @@ func TestPayloadOfCalibanHasItsOwnKeysBesideTheCommonOnes(t *testing.T) {
 	if got, err := Payload(hook.ProtocolCaliban, hook.Stop{}, stop); err != nil || !json.Valid(got) {
 		t.Errorf("%s, %v", got, err)
 	}
+	in.ToolInput = json.RawMessage("{")
+	if got, err := Payload(hook.ProtocolCaliban, in, common); err == nil || got != nil {
+		t.Errorf("an input that is no JSON: %s", got)
+	}
 	for _, p := range []hook.Protocol{"", hook.ProtocolClaude, hook.ProtocolStarpod, hook.ProtocolMoltis} {
 		if got, _ := Payload(p, in, common); string(got) != string(common) {
 			t.Errorf("%s: %s", p, got)

@@ -84,7 +84,7 @@ func setOf(words ...string) func() map[string]bool {
 	})
 }
 
-// saysNo reports whether a key that does not count, near to one that does,
+// saysNo reports whether a key that does not count, near to a key that does,
 // refuses the action in words that anybody would understand. A misspelt
 // hookSpecificOutput holds the decision itself.
 func saysNo(key, near string, value json.RawMessage) bool {
@@ -123,9 +123,7 @@ func valueRefuses(value []byte, depth int) bool {
 		return slices.ContainsFunc(members, func(m hook.Member) bool { return refuses(m.Key, m.Value, depth) })
 	}
 	var items []json.RawMessage
-	if json.Unmarshal(value, &items) != nil {
-		return false
-	}
+	_ = json.Unmarshal(value, &items) // the answer is valid JSON, so it is a list
 	return slices.ContainsFunc(items, func(item json.RawMessage) bool {
 		switch item[0] {
 		case '{', '[':
@@ -164,7 +162,7 @@ func isQualified(words []string) bool {
 
 // textRefuses judges a text that stands under a key.
 func textRefuses(words []string, text string, depth int) bool {
-	if inner := unwrap([]byte(text)); depth < maxRefusalDepth && isJSON(inner) && valueRefuses(inner, depth+1) {
+	if inner := unwrap([]byte(text)); isJSON(inner) && valueRefuses(inner, depth+1) {
 		return true
 	}
 	end, said := last(words), folded(text)

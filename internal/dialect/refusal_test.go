@@ -57,7 +57,7 @@ var clearRefusals = []string{
 	`result: {"allow":false}`, `INFO verdict={"status":"blocked"}`, `{decision: "block"}`, `{'decision': 'block'}`, `{"decision":"block",}`,
 	"{\"decision\":\"block\"}\n{\"x\":1}",
 	// Text.
-	"decision: block", "Decision: BLOCK", "decision=deny", "DECISION=block", "decision = \"deny\"", "permission: denied", "status: blocked",
+	"decision: block", "policy.decision: block", "hook.status=denied", "Decision: BLOCK", "decision=deny", "DECISION=block", "decision = \"deny\"", "permission: denied", "status: blocked",
 	"result: deny", "  decision: block\n  reason: rm\n", "reason: rm\ndecision: block\n", "result:\n  decision: block", "- decision: block",
 	"**Decision:** block", "`decision`: block", "\"decision\": \"block\"", "<decision>block</decision>", "decision=block&reason=rm",
 	"hookSpecificOutput.verdict: deny", "decision => block", "decision -> deny", "| decision | block |", "allow: false", "allowed=no",
@@ -240,6 +240,13 @@ func TestNothingBesideTheTablesRefuses(t *testing.T) {
 func TestBoundsOfWhatIsReadForARefusal(t *testing.T) {
 	x := strings.Repeat
 	nested := func(depth int) string { return x(`{"a":`, depth) + `{"verdict":"deny"}` + x("}", depth) }
+	quoted := func(times int) string {
+		text := []byte(`["x","no"]`)
+		for range times {
+			text, _ = json.Marshal(string(text))
+		}
+		return string(text)
+	}
 	for name, tt := range map[string]struct{ fits, over string }{
 		"letters of a key":             {`{"` + x("x", 57) + `_denied":true}`, `{"` + x("x", 58) + `_denied":true}`},
 		"letters of a text":            {"no" + x(".", 62), "no" + x(".", 63)},
@@ -252,6 +259,10 @@ func TestBoundsOfWhatIsReadForARefusal(t *testing.T) {
 		"words of a key":               {"a b decision: block", "a b c decision: block"},
 		"words about the call":         {"the tool call was denied.", "the tool action call was denied."},
 		"prefixes of a verdict":        {"a: b: DENIED x", "a: b: c: DENIED x"},
+		"objects behind a text":        {"see " + x(`{"a":`, 7) + `["x","no"]` + x("}", 7), "see " + x(`{"a":`, 8) + `["x","no"]` + x("}", 8)},
+		"lists within lists":           {`{"a":` + x("[", 7) + `"no"` + x("]", 7) + "}", `{"a":` + x("[", 8) + `"no"` + x("]", 8) + "}"},
+		"objects around a text":        {x(`{"a":`, 7) + `"[\"no\"]"` + x("}", 7), x(`{"a":`, 8) + `"[\"no\"]"` + x("}", 8)},
+		"quotes around a text":         {quoted(8), quoted(9)},
 		"letters of a phrase in a key": {`{"verdict":"deny` + x(".", 196) + `"}`, `{"verdict":"harmless` + x(".", 196) + ` deny"}`},
 	} {
 		if _, err := Read(newCall(t, hook.EventPreToolUse), Reply{Stdout: []byte(tt.fits)}); err == nil {
@@ -267,6 +278,59 @@ func TestBoundsOfWhatIsReadForARefusal(t *testing.T) {
 	}
 	if out, err := Read(newCall(t, hook.EventUserPromptSubmit), pairs(11)); err != nil || out.Context == "" {
 		t.Errorf("eleven pairs are no context: %v", err)
+	}
+	if _, err := Read(newCall(t, hook.EventUserPromptSubmit), Reply{Stdout: []byte("```\n" + nested(7) + "\n```")}); err == nil {
+		t.Error("eight objects in a fence are context")
+	}
+	if _, err := Read(newCall(t, hook.EventUserPromptSubmit), Reply{Stdout: []byte("```\n" + nested(8) + "\n```")}); err != nil {
+		t.Errorf("nine objects in a fence are no context: %v", err)
+	}
+	if _, err := Read(newCall(t, hook.EventUserPromptSubmit), Reply{Stdout: []byte("a b c: x\ndecision: block")}); err == nil {
+		t.Error("three words are no key")
+	}
+	if _, err := Read(newCall(t, hook.EventUserPromptSubmit), Reply{Stdout: []byte("a b c d: x\ndecision: block")}); err != nil {
+		t.Errorf("four words are a key: %v", err)
+	}
+}
+
+// What is near to no key of an answer is compared for the first 32 unknown keys.
+func TestMisspeltKeysAreNamedUpToABound(t *testing.T) {
+	for before, want := range map[int]int{0: 1, 31: 1, 32: 0} {
+		var text strings.Builder
+		for i := range before {
+			fmt.Fprintf(&text, `"%d":1,`, i)
+		}
+		c := newCall(t, hook.EventPreToolUse)
+		if _, err := Read(c, Reply{Stdout: []byte("{" + text.String() + `"sytemMessage":"M"}`)}); err != nil || len(codesOf(c)) != want {
+			t.Errorf("behind %d others: %v, %v", before, codesOf(c), err)
+		}
+	}
+}
+
+func TestTheHintOfAMisspeltRefusalNamesTheKey(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"desicion":"block"}`: "did you mean decision?", `{"contine":false}`: "did you mean continue?",
+		pre(`"permissionDecison":"deny"`): "did you mean permissionDecision?",
+	} {
+		_, err := Read(newCall(t, hook.EventPreToolUse), Reply{Stdout: []byte(text)})
+		if got := failureOf(t, err).Hint; got != want {
+			t.Errorf("%s: hint %q, want %q", text, got, want)
+		}
+	}
+}
+
+// The report of a hostile answer has fifty warnings of what does not count,
+// beside the failure.
+func TestWarningsOfAnAnswerAreBounded(t *testing.T) {
+	for refusals, want := range map[int]int{1: 0, 2: 1, 50: 49, 51: 50, 52: 50} {
+		var text strings.Builder
+		for i := range refusals {
+			fmt.Fprintf(&text, `"blocked%d_denied":true,`, i)
+		}
+		c := newCall(t, hook.EventPreToolUse)
+		if _, err := Read(c, Reply{Stdout: []byte("{" + text.String() + `"x":1}`)}); err == nil || len(c.Report.Warnings) != want {
+			t.Errorf("%d refusals: %d warnings, want %d; %v", refusals, len(c.Report.Warnings), want, err)
+		}
 	}
 }
 
@@ -376,5 +440,14 @@ func TestARefusalThatCountsIsNotDisturbedByOneThatDoesNot(t *testing.T) {
 	out, err = Read(newCall(t, hook.EventPreToolUse), Reply{Stdout: []byte(pre(`"permissionDecision":"allow"`)[:len(pre(`"permissionDecision":"allow"`))-1] + `,"blocked":true}`)})
 	if err == nil || out.Verdict != hook.NoOpinion {
 		t.Errorf("an allow beside blocked: %+v, %v", out, err)
+	}
+}
+
+// What is shown as it stands refuses nothing, on whatever event.
+func TestATextThatIsTheResultIsNoRefusal(t *testing.T) {
+	for _, text := range []string{"BLOCKED: rm", "decision: block", `"deny"`, "```\n{\"allow\":false}\n```"} {
+		if isRefusingText([]byte(text), hook.PlainResult) || !isRefusingText([]byte(text), hook.PlainIgnored) {
+			t.Errorf("%q is judged alike as a result and elsewhere", text)
+		}
 	}
 }

@@ -55,7 +55,7 @@ type reading struct {
 	info  *hook.EventInfo
 	wire  *wire
 
-	canBlock bool // a hook can block this very input
+	canBlock bool // a hook can block this input
 	answer
 	forEvent   hook.Member          // the fields for the event, whole
 	forRequest hook.Member          // the decision in them
@@ -89,9 +89,11 @@ func (x *reading) command(r Reply) *hook.Error {
 		return x.stdout(stdout)
 	case x.info.AnyExit, r.ExitCode == x.wire.blockCode,
 		x.wire.textBlocks && r.ExitCode > x.wire.blockCode && len(trim(r.Stderr))+len(stdout) > 0:
-		return x.blockingExit(r, stdout)
+		x.blockingExit(r, stdout)
+	default:
+		x.failingExit(r, stdout)
 	}
-	return x.failingExit(r, stdout)
+	return nil
 }
 
 // stdout reads the stdout of a command that exited with 0.

@@ -74,6 +74,8 @@ func TestExitCodesBesideAnswers(t *testing.T) {
 		{name: "exit 1 with a deny denies by itself", with: must, stdout: deny, exit: 1, want: hook.Deny, reason: "NO"},
 		{name: "exit 0 with an allow allows under on_failure block", with: must, stdout: allow, want: hook.Allow},
 		{name: "exit 1 answers where no policy blocks", event: hook.EventStop, with: must, stdout: `{"systemMessage":"M"}`, exit: 1},
+		{name: "exit 1 answers where nothing can be blocked", event: hook.EventConfigChange, stdout: `{"suppressOutput":true}`, exit: 1,
+			with: []func(*hook.Call){mustNotFail, withInput(hook.ConfigChange{Source: "policy_settings"})}},
 		{name: "exit 2 with a silent deny tells stderr", stdout: pre(`"permissionDecision":"deny"`), stderr: "ERR\n", exit: 2,
 			want: hook.Deny, reason: "ERR"},
 		{name: "exit 2 with an ask denies", stdout: pre(`"permissionDecision":"ask","permissionDecisionReason":"R"`), stderr: "ERR",
@@ -251,6 +253,8 @@ func TestReadBody(t *testing.T) {
 		{"plain text is a failure", "OK", hook.NoOpinion, hook.FailureOutput},
 		{"a page is a failure", "<html>{}</html>", hook.NoOpinion, hook.FailureOutput},
 		{"a list is a failure", "[]", hook.NoOpinion, hook.FailureOutput},
+		{"a broken object is a failure", "{oops}", hook.NoOpinion, hook.FailureOutput},
+		{"a decision of a wrong type is a failure", `{"decision":7}`, hook.NoOpinion, hook.FailureOutput},
 		{"binary is a failure", "\x00\xff", hook.NoOpinion, hook.FailureOutput},
 		{"nothing is handed off", `{"async":true}`, hook.NoOpinion, hook.FailureOutput},
 	} {

@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -180,6 +182,70 @@ func TestPlainTextMeansWhatTheTableSays(t *testing.T) {
 		if said := len(c.Report.Warnings) == 1 && c.Report.Warnings[0].Severity == hook.SeverityInfo; said != (want[0]+want[1]+want[2] == "") {
 			t.Errorf("%s: diagnostics %v", event, c.Report.Warnings)
 		}
+	}
+}
+
+// displays is an event on which an answer can do nothing of what most others take.
+const displays = hook.EventMessageDisplay
+
+// These count by themselves: the event table has no say on them.
+func TestFieldsThatCountOnEveryEventVoidTheAnswerIfTheirTypeIsWrong(t *testing.T) {
+	moltis, model := withProtocol(hook.ProtocolMoltis), []string{"ok", "reason", "impossible"}
+	refused := func(key string, out *hook.Output, err error) {
+		t.Helper()
+		if out != nil || !strings.HasPrefix(failureOf(t, err).Reason, key+": want ") {
+			t.Errorf("%s: %+v, %v", key, out, err)
+		}
+	}
+	for _, key := range []string{"stopReason", "suppressOutput", "decision", "reason", "hookSpecificOutput"} {
+		out, err := Read(newCall(t, displays), Reply{Stdout: []byte(`{"` + key + `":7}`)})
+		refused(key, out, err)
+	}
+	out, err := Read(newCall(t, displays), Reply{Stdout: []byte(`{"hookSpecificOutput":{"hookEventName":7}}`)})
+	refused("hookEventName", out, err)
+	for _, key := range []string{"action", "reason"} {
+		out, err := Read(newCall(t, displays, moltis), Reply{Stdout: []byte(`{"` + key + `":7}`)})
+		refused(key, out, err)
+	}
+	for _, key := range model {
+		out, err := Reader{}.ReadModel(newCall(t, displays), []byte(`{"`+key+`":7}`))
+		refused(key, out, err)
+	}
+}
+
+func TestAFieldTakesValuesOfItsTypeAlone(t *testing.T) {
+	values := map[string]string{"string": `"x"`, "true": "true", "false": "false", "number": "7", "negative": "-7", "nine": "9.5", "zero": "0", "object": `{"a":1}`, "list": "[1]", "strings": `["a"]`}
+	for _, tt := range []struct {
+		event         hook.Event
+		answer, takes string
+	}{
+		{displays, `{"stopReason":%}`, "string"},
+		{displays, `{"suppressOutput":%}`, "true false"},
+		{displays, `{"asyncTimeout":%}`, "number negative nine zero"},
+		{displays, `{"hookSpecificOutput":%}`, "object"},
+		{hook.EventSessionStart, specific(hook.EventSessionStart, `"watchPaths":%`), "strings"},
+		{hook.EventPermissionRequest, specific(hook.EventPermissionRequest, `"decision":{"behavior":"allow","updatedPermissions":%}`), "list strings"},
+	} {
+		for name, value := range values {
+			_, err := Read(newCall(t, tt.event), Reply{Stdout: []byte(strings.Replace(tt.answer, "%", value, 1))})
+			fails := strings.Contains(failureOf(t, err).Reason, ": want ")
+			if want := !slices.Contains(strings.Fields(tt.takes), name); fails != want {
+				t.Errorf("%s of %s: %v", tt.answer, name, err)
+			}
+		}
+	}
+}
+
+func TestFieldsThatCountOnEveryEventAreIgnoredOnNone(t *testing.T) {
+	c := newCall(t, displays)
+	out, err := Read(c, Reply{Stdout: []byte(`{"async":true,"asyncTimeout":5,"stopReason":"S","suppressOutput":true,"reason":"R","decision":"approve",` +
+		`"hookSpecificOutput":{"hookEventName":"MessageDisplay","displayContent":"D","decision":{"behavior":"deny","updatedInput":{"a":1},` +
+		`"updatedPermissions":[1],"message":"M","interrupt":true}}}`)})
+	if out == nil || !out.SuppressOutput || out.DisplayContent == nil || err == nil {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if codes := codesOf(c); slices.Contains(codes, "ignored_field") || slices.Contains(codes, "misplaced_key") {
+		t.Errorf("%v", c.Report.Warnings)
 	}
 }
 

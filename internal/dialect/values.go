@@ -33,9 +33,9 @@ func (w wanted) is(value json.RawMessage) bool {
 		return value[0] == '{'
 	case wantList:
 		return value[0] == '['
-	case wantStrings, wantWords:
+	case wantStrings:
 		_, ok := stringsOf(value)
-		return ok || w == wantWords && value[0] == '"'
+		return ok
 	}
 	return true
 }
@@ -69,7 +69,7 @@ func stringsOf(value json.RawMessage) ([]string, bool) {
 	return list, true
 }
 
-// milliseconds reads a JSON number as a duration, and false for one that is
+// milliseconds reads a JSON number as a duration, and false for a number that is
 // not positive or longer than a day.
 func milliseconds(value json.RawMessage) (time.Duration, bool) {
 	ms, err := strconv.ParseFloat(string(value), 64)

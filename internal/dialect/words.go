@@ -179,9 +179,7 @@ func pairOf(text string) (key, value string, ok bool) {
 	}
 	key, value = text[:at], strings.TrimRightFunc(text[at+1:], edge)
 	value = strings.TrimLeftFunc(value, func(r rune) bool { return edge(r) && r != '[' }) // which begins "[guard] Blocked: …"
-	if tag := strings.IndexByte(value, '<'); tag > 0 {
-		value = value[:tag]
-	}
+	value, _, _ = strings.Cut(value, "<")
 	return key[strings.LastIndexByte(key, '.')+1:], value, value != ""
 }
 

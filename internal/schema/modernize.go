@@ -112,7 +112,7 @@ func asList(value any) []any {
 	return []any{value}
 }
 
-// identify notes the names of a schema, and removes those that change what a
+// identify notes the names of a schema, and removes the ones that change what a
 // reference within it means.
 func (d *document) identify(m map[string]any) error {
 	for _, key := range []string{"$dynamicRef", "$recursiveRef"} {

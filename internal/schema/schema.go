@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Schema is a compiled JSON Schema of any draft. One that names no draft is read
+// Schema is a compiled JSON Schema of any draft. A schema that names no draft is read
 // as 2020-12. It may be used by many goroutines.
 type Schema struct {
 	resolved *jsonschema.Resolved
@@ -80,7 +80,7 @@ func depth(value any) int {
 }
 
 // oneLine shortens a message of the library, which names each schema on the way
-// to the one that the value violates and may repeat the value.
+// to the violated one and may repeat the value.
 func oneLine(text string) string {
 	const most = 300 // bytes
 	lines := strings.Split(text, "\n")
