@@ -19,9 +19,6 @@ type waiter struct {
 	conn  syscall.RawConn
 	look  func(uintptr) bool // what conn calls, made once
 	ready events
-
-	until time.Time   // the deadline that file has
-	stale bool        // file has another one
 	woken atomic.Bool // by wake, not yet told
 }
 
@@ -55,17 +52,13 @@ func (w *waiter) forget(_, fd int) { unix.EpollCtl(w.epoll, unix.EPOLL_CTL_DEL, 
 
 // wait returns what has happened, or nothing once it is until; the zero time is never.
 func (w *waiter) wait(until time.Time) events {
-	if w.stale || !until.Equal(w.until) {
-		w.file.SetReadDeadline(until)
-		w.until, w.stale = until, false
-	}
+	w.file.SetReadDeadline(until) // anew each time: wake's may stand there
 	w.ready = 0
-	if !w.woken.Load() && w.conn.Read(w.look) != nil {
-		w.stale = true // the deadline was reached, or it was wake's
+	if !w.woken.Load() {
+		w.conn.Read(w.look)
 	}
 	if w.woken.Swap(false) {
 		w.ready |= 1 << slotWake
-		w.stale = true
 	}
 	return w.ready
 }

@@ -33,7 +33,7 @@ const (
 )
 
 // scratch holds the buffers that outputs are read into: a child that writes nothing costs no memory,
-// and one that writes little costs little.
+// and a child that writes little costs little.
 var scratch = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // converse feeds the child and listens to it until it has ended, or was ended.
@@ -117,7 +117,7 @@ func (c *child) seekGuard(now time.Time) {
 	guards.add(c.pid)
 }
 
-// stop asks the whole group to end. SIGCONT is for those that were stopped: they could not hear it.
+// stop asks the whole group to end. SIGCONT is for stopped processes: they could not hear it.
 func (c *child) stop() {
 	if c.spec.Grace < 0 {
 		c.kill()

@@ -5,7 +5,7 @@ package process
 import "golang.org/x/sys/unix"
 
 // inheritNothing makes all descriptors of the host above 2 close-on-exec, so that a child gets its
-// three and no more. Go's own are so from birth; others come from whoever started the host, or from a
+// three and no more. Go's own are so from birth; others come from the parent of the host, or from a
 // C library. To find these among many, or to close them one by one in the child, would cost more than
 // a short hook takes; so the flag is set on the host's side, and stays.
 func inheritNothing() {

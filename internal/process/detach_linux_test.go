@@ -16,7 +16,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/process"
 )
 
-// detach is a spec that goes on in the background once it has printed "go".
+// detach is a spec that continues in the background once it has printed "go".
 func detach(line string, background context.Context) process.Spec {
 	s := shell(line)
 	s.Detach = func(soFar []byte) context.Context {
@@ -120,7 +120,7 @@ func TestChildThatEndsAtOnceDoesNotGoOn(t *testing.T) {
 	}
 }
 
-// Somebody who is not of the run holds an output open: the result is there all the
+// A process that is not of the run holds an output open: the result is there all the
 // same, and says so.
 func TestOutputThatAStrangerHoldsIsNotWaitedFor(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")

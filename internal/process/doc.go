@@ -9,7 +9,7 @@
 //
 //   - One deadline covers the start, the write of stdin, the read of both outputs and the exit. Run
 //     returns by Timeout + Grace + 250 ms. (An execve that hangs in the kernel, say on a dead network
-//     file system, can not be bounded: nobody can leave a fork half-way.)
+//     file system, cannot be bounded: a fork cannot be left half-way.)
 //   - The child leads a process group of its own. When Run returns, the group is gone, also when the
 //     leader exited well and left children behind.
 //   - Each output is capped, and the memory it takes is too.
@@ -43,9 +43,9 @@
 //	polite stop before the kill       SIGTERM            SIGTERM          –
 //
 // The guard is a shell that waits on a pipe from the host, and kills the groups when that pipe breaks.
-// There is at most one, and only while a child needs it: one that has run for 5 ms and has children, or
+// There is at most one, and only while a child needs it: a child that has run for 5 ms and has children, or
 // for 15 ms. Until then a host's death ends, on Linux, the child but not what the child started. Without
 // /bin/sh there is no guard.
 // Children that left the group (a daemon that called setsid) are found, from Linux 5.3 on, by a variable
-// in their environment, [RunVariable]: one that wipes its environment escapes. This is hygiene, no jail.
+// in their environment, [RunVariable]: a child that wipes its environment escapes. This is hygiene, no jail.
 package process

@@ -7,9 +7,9 @@ import (
 )
 
 // Explain says why a child that did start got nowhere: exit code 126 or 127, by which shells and
-// env(1) say that they could not execute what they were told to (POSIX.1-2024, XCU 2.8.2). It reads
+// env(1) say that they could not execute their command (POSIX.1-2024, XCU 2.8.2). It reads
 // what they wrote to stderr, if that is in English, and the file on disk. It is false if the exit code means something else,
-// or nothing can be told.
+// or the reason is unknown.
 func Explain(s Spec, r Result) (Diagnosis, bool) {
 	if !r.Started || r.Stopped() || r.ExitCode != 126 && r.ExitCode != 127 {
 		return Diagnosis{}, false
@@ -45,7 +45,7 @@ func Explain(s Spec, r Result) (Diagnosis, bool) {
 	return s.explainWord(word)
 }
 
-// explainWord says what is wrong with the program that a shell was told to run by this word.
+// explainWord says what is wrong with the program that a shell was to run by this word.
 func (s *Spec) explainWord(word string) (Diagnosis, bool) {
 	path := s.locate(word)
 	if path == "" {
@@ -101,7 +101,7 @@ var complaints = []string{
 // complaint finds who complains of which word, and, in small letters, of what.
 func complaint(stderr string) (by, word, says string) {
 	lines := strings.Split(stderr, "\n")
-	for i := len(lines) - 1; i >= 0; i-- { // the last complaint is the one that gave the exit code
+	for i := len(lines) - 1; i >= 0; i-- { // the last complaint gave the exit code
 		fields := strings.Split(strings.TrimSpace(lines[i]), ": ")
 		for j, f := range fields {
 			phrase := strings.ToLower(f)

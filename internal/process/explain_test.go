@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What shells wrote in real life, for those that this machine may not have.
+// What shells wrote in real life, for the ones that this machine may not have.
 func TestComplaint(t *testing.T) {
 	for stderr, want := range map[string]struct {
 		word string

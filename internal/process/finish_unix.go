@@ -14,7 +14,7 @@ import (
 func (c *child) finish() {
 	left := c.sweep(time.Now().Add(sweepFor))
 	if c.held && len(left) == 0 && sweepFinds {
-		// Nobody of ours holds it. Another child of the host, still about to execute, may: such a
+		// No process of ours holds it. Another child of the host, still about to execute, may: such a
 		// one closes it any moment.
 		c.held, c.stage, c.due = false, draining, time.Now().Add(drainFor/2)
 		c.converse()
@@ -58,7 +58,7 @@ func (c *child) tell(left []leftover) {
 }
 
 // abandon gives a leader up that SIGKILL did not end in time: the kernel holds it, or it runs as
-// somebody whom this user may not kill.
+// a user whose processes this one may not kill.
 func (c *child) abandon() {
 	p := Process{PID: c.pid, Name: c.spec.Path}
 	c.res.Survivors = append(c.res.Survivors, p)

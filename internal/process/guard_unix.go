@@ -33,21 +33,18 @@ while read -r op g; do
 done
 for g in $l; do kill -9 "-$g"; done`
 
-// add puts a group under guard, and tells whether it is.
-func (g *guard) add(group int) bool {
+// add puts a group under guard, if there can be one.
+func (g *guard) add(group int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pid == 0 && g.start() != nil {
-		return false
+		return
 	}
-	if g.say('+', group) != nil {
-		if len(g.groups) == 0 {
-			g.end()
-		}
-		return false
+	if g.say('+', group) == nil {
+		g.groups[group] = struct{}{}
+	} else if len(g.groups) == 0 {
+		g.end()
 	}
-	g.groups[group] = struct{}{}
-	return true
 }
 
 // remove takes a group out again; it must not have been reaped yet.
@@ -58,7 +55,7 @@ func (g *guard) remove(group int) {
 		return // its guard is gone, and was perhaps followed by another
 	}
 	delete(g.groups, group)
-	// A guard that could not hear this would, much later, kill whoever has that pid then.
+	// A guard that could not hear this would, much later, kill the process that has that pid then.
 	if len(g.groups) == 0 || g.say('-', group) != nil {
 		g.end()
 	}

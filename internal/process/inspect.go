@@ -19,8 +19,8 @@ import (
 // reports false if the program looks well.
 func Inspect(path string, env []string) (Diagnosis, bool) { return inspect(path, env) }
 
-// inspect looks at a program on disk for what keeps it from starting. It tells nothing (false) about
-// one that looks well.
+// inspect looks at a program on disk for what keeps it from starting. It reports nothing (false) about
+// a program that looks well.
 func inspect(path string, env []string) (Diagnosis, bool) {
 	say := func(c Cause, reason, remedy string) (Diagnosis, bool) {
 		return Diagnosis{c, path, reason, remedy}, true
@@ -105,7 +105,7 @@ func lookPath(name string, env []string) string {
 }
 
 // readHead reads as much of a file as the system looks at to tell what runs it;
-// nothing of one that cannot be read.
+// nothing of a program that cannot be read.
 func readHead(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {

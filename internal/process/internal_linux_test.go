@@ -98,20 +98,20 @@ func TestGuardThatIsKilledIsMissedByNobody(t *testing.T) {
 		defer cmd.Process.Kill()
 	}
 	var g guard
-	if !g.add(first.Process.Pid) {
+	if !takes(&g, first.Process.Pid) {
 		t.Fatal("no guard")
 	}
 	lost := g.pid
 	unix.Kill(lost, unix.SIGKILL)
 	waitFor(t, func() bool { _, alive := status(lost); return !alive })
-	if g.add(second.Process.Pid) {
+	if takes(&g, second.Process.Pid) {
 		t.Error("a dead guard took a group")
 	}
 	g.remove(first.Process.Pid)
 	if g.pid != 0 || unix.Kill(lost, 0) == nil {
 		t.Error("the dead guard is still there")
 	}
-	if !g.add(second.Process.Pid) || g.pid == 0 {
+	if !takes(&g, second.Process.Pid) || g.pid == 0 {
 		t.Error("no new guard")
 	}
 	g.remove(first.Process.Pid) // is of the old one
@@ -136,7 +136,7 @@ func TestGuardKillsWhatItGuards(t *testing.T) {
 		}
 		defer unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
 		cmds = append(cmds, cmd)
-		if !g.add(cmd.Process.Pid) {
+		if !takes(&g, cmd.Process.Pid) {
 			t.Fatal("not guarded")
 		}
 	}
@@ -158,7 +158,7 @@ func TestGuardKillsWhatItGuards(t *testing.T) {
 	}
 }
 
-// A leader that SIGKILL does not end is hard to come by; so one that nobody killed stands in for it.
+// A leader that SIGKILL does not end is hard to come by; so a leader that was not killed stands in for it.
 func TestLeaderThatDoesNotDieIsASurvivor(t *testing.T) {
 	s, err := Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "sleep 60"}}.complete()
 	if err != nil {
@@ -222,7 +222,7 @@ func TestExitCodeThatTheHostTookIsSaidToBeGone(t *testing.T) {
 // A guard that does not listen is as good as none, and is replaced.
 func TestGuardThatDoesNotListenIsReplaced(t *testing.T) {
 	var g guard
-	if !g.add(1 << 30) { // nobody's
+	if !takes(&g, 1<<30) { // no one's
 		t.Fatal("no guard")
 	}
 	defer func() {
@@ -233,7 +233,7 @@ func TestGuardThatDoesNotListenIsReplaced(t *testing.T) {
 	deaf := g.pid
 	unix.Kill(deaf, unix.SIGSTOP)
 	group := 1 << 29
-	for g.add(group) {
+	for takes(&g, group) {
 		if group++; group > 1<<29+100_000 {
 			t.Fatal("it takes everything")
 		}
@@ -245,7 +245,7 @@ func TestGuardThatDoesNotListenIsReplaced(t *testing.T) {
 	if g.pid != 0 || unix.Kill(deaf, 0) != unix.ESRCH {
 		t.Error("a guard that could not hear that a group is gone stayed")
 	}
-	if !g.add(1<<30) || g.pid == deaf {
+	if !takes(&g, 1<<30) || g.pid == deaf {
 		t.Error("it was not replaced")
 	}
 }
@@ -275,7 +275,7 @@ func TestSpanOfPidsMayWrap(t *testing.T) {
 	if got := (span{1 << 22, 1<<22 + 4096}).pids(); len(got) != 4096 {
 		t.Errorf("%d pids", len(got))
 	}
-	if got := (span{1 << 22, 1<<22 + 4097}).pids(); len(got) != 0 { // those that there are
+	if got := (span{1 << 22, 1<<22 + 4097}).pids(); len(got) != 0 { // the ones that there are
 		t.Errorf("%d pids", len(got))
 	}
 }

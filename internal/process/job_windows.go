@@ -26,7 +26,7 @@ func newJob() (windows.Handle, error) {
 // os/exec does not keep.
 var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-// assign puts a suspended process into the job and lets it run. One that cannot be put there or be resumed is ended.
+// assign puts a suspended process into the job and lets it run. A process that cannot be put there or be resumed is ended.
 func assign(job windows.Handle, pid int) error {
 	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE|windows.PROCESS_SUSPEND_RESUME, false, uint32(pid))
 	if err != nil {
@@ -61,7 +61,7 @@ func end(job windows.Handle) (survivors []Process) {
 	}
 }
 
-// endFor bounds the wait for processes that were ended. One that is busy in a driver takes longer.
+// endFor bounds the wait for processes that were ended. A process that is busy in a driver takes longer.
 const endFor = 200 * time.Millisecond
 
 // members are the processes of a job, at most as many as there is room for.

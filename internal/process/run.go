@@ -35,7 +35,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	return res, err
 }
 
-// runPatiently runs the child, once more for as long as its program is being written by somebody
+// runPatiently runs the child, once more for as long as its program is being written
 // (ETXTBSY): an installer, or a fork elsewhere in the host that still holds the file open. The program
 // has not run then, so running it again repeats nothing.
 func runPatiently(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
@@ -43,7 +43,7 @@ func runPatiently(ctx context.Context, s *Spec, token string, deadline time.Time
 	if !deadline.IsZero() && deadline.Before(giveUp) {
 		giveUp = deadline
 	}
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	for pause := time.Millisecond; ; pause = longer(pause) {
 		if ctx.Err() != nil {
 			return Result{Cancelled: true}, context.Cause(ctx)
 		}
@@ -58,6 +58,9 @@ func runPatiently(ctx context.Context, s *Spec, token string, deadline time.Time
 		return Result{Cancelled: ctx.Err() != nil}, startError(s, err)
 	}
 }
+
+// longer is the pause that follows one in which a program was still being written.
+func longer(pause time.Duration) time.Duration { return min(2*pause, 50*time.Millisecond) }
 
 // shellFoundBusy tells that a shell could not execute the one program it was to execute because that
 // was being written. A command line that may have done something else first is not repeated.

@@ -77,10 +77,7 @@ func runHere(ctx context.Context, s *Spec, token string, deadline time.Time, in 
 	}
 	err := c.begin()
 	if err == nil {
-		if err = c.attend(); err != nil { // no memory
-			c.kill()
-			reap(c.pid)
-		}
+		err = c.attend()
 	}
 	if err != nil {
 		c.closeAll()
@@ -90,7 +87,7 @@ func runHere(ctx context.Context, s *Spec, token string, deadline time.Time, in 
 	if !c.goesOn() {
 		return c.res, nil
 	}
-	// The thread that forked is free again. Go keeps its threads, unless somebody locks one and lets
+	// The thread that forked is free again. Go keeps its threads, unless a goroutine locks one and lets
 	// it end: then this child ends with it, and its result says so.
 	rest := make(chan Result, 1)
 	began := time.Now()
@@ -106,9 +103,7 @@ func runHere(ctx context.Context, s *Spec, token string, deadline time.Time, in 
 
 // accompany stays with a child to its end, or until it continues in the background.
 func (c *child) accompany(ctx context.Context) {
-	if ctx.Done() != nil {
-		defer context.AfterFunc(ctx, c.wait.wake)()
-	}
+	defer context.AfterFunc(ctx, c.wait.wake)()
 	if c.converse(); c.goesOn() {
 		return
 	}
@@ -116,11 +111,11 @@ func (c *child) accompany(ctx context.Context) {
 	c.closeAll()
 }
 
-// goesOn tells that nobody is to wait for the child any more.
+// goesOn says that the wait for the child is over.
 func (c *child) goesOn() bool { return c.background != nil && c.stage == running && !c.exited }
 
 // child is one running child and the host's ends of its pipes. It belongs to the goroutine that runs
-// it. A descriptor of -1 is closed.
+// it.
 type child struct {
 	spec  *Spec
 	token string
@@ -130,7 +125,7 @@ type child struct {
 	wait   waiter
 	ours   [3]int // our ends of its pipes
 	theirs [3]int // its ends, until it is started
-	exit   int    // tells of the leader's exit, and stays open until the end
+	exit   int    // reports the leader's exit, and stays open until the end
 	census int    // tells, at the end, whether others were started since; -1 if nothing can
 	input  []byte // what the child has not read yet
 
@@ -157,14 +152,17 @@ const (
 	slots
 )
 
+// closed is a descriptor that there is not.
+const closed = -1
+
 // events is a set of slots.
 type events uint8
 
 func (e events) has(slot int) bool { return e&(1<<slot) != 0 }
 
 func newChild(s *Spec, token string, deadline time.Time) *child {
-	none := [3]int{-1, -1, -1}
-	c := &child{spec: s, token: token, input: s.Stdin, ours: none, theirs: none, exit: -1, census: -1, due: deadline}
+	none := [3]int{closed, closed, closed}
+	c := &child{spec: s, token: token, input: s.Stdin, ours: none, theirs: none, exit: closed, census: closed, due: deadline}
 	c.res.ExitCode = -1
 	return c
 }
@@ -195,7 +193,7 @@ func (c *child) begin() error {
 }
 
 // open makes the three pipes. It writes as much of stdin as the pipe takes: mostly all of it, so that
-// the child finds its input when it starts, and nobody has to wait for it.
+// the child finds its input when it starts, and nothing has to wait for it.
 func (c *child) open() error {
 	if err := c.pipes(); err != nil {
 		return err
@@ -240,8 +238,17 @@ func (c *child) start() error {
 	return nil
 }
 
-// attend begins to wait for what a started child does.
+// attend begins to wait for what a started child does. A child that cannot be waited for is killed.
 func (c *child) attend() error {
+	err := c.watch()
+	if err != nil { // no memory
+		c.kill()
+		reap(c.pid)
+	}
+	return err
+}
+
+func (c *child) watch() error {
 	if err := c.wait.arm(); err != nil {
 		return err
 	}
@@ -258,7 +265,7 @@ func (c *child) attend() error {
 }
 
 // leaders knows the leaders that this host started, so that one run's search for what it left behind
-// passes over all other runs. A few are forgotten when there are very many, which only costs time.
+// passes over all other runs. A few are forgotten when there are too many, which only costs time.
 var leaders pidSet
 
 type pidSet [4096]atomic.Int32
@@ -272,7 +279,7 @@ func (c *child) shut(slot int) {
 			c.wait.forget(slot, fd)
 		}
 		unix.Close(fd)
-		c.ours[slot] = -1
+		c.ours[slot] = closed
 	}
 }
 
@@ -280,7 +287,7 @@ func (c *child) closeTheirs() {
 	for i, fd := range c.theirs {
 		if fd >= 0 {
 			unix.Close(fd)
-			c.theirs[i] = -1
+			c.theirs[i] = closed
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // BenchmarkContained compares a contained run with the floor, a bare os/exec spawn of the same static program.
 // The runs take turns. With a spare thread the policy is asked for again and again; without one each run
-// has a policy that nobody asked for before.
+// has a policy that no one asked for before.
 func BenchmarkContained(b *testing.B) {
 	program := staticProgram(b)
 	own := b.TempDir()
@@ -42,7 +42,7 @@ func BenchmarkContained(b *testing.B) {
 						b.Fatal(res, err)
 					}
 					run = append(run, time.Since(began))
-					time.Sleep(4 * time.Millisecond) // the spare is prepared while nobody waits
+					time.Sleep(4 * time.Millisecond) // the spare is prepared while no one waits
 				}
 				b.ReportMetric(float64(median(raw).Microseconds()), "raw-µs")
 				b.ReportMetric(float64(median(run).Microseconds()), "run-µs")

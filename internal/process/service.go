@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,7 +26,7 @@ type ServiceSpec struct {
 	NoStdin bool
 	// Grace is the time between SIGTERM and SIGKILL. Zero: [DefaultGrace]; negative: none.
 	Grace time.Duration
-	// Patience is how long a program that somebody is writing is tried again. Zero, or more than that:
+	// Patience is how long a program that is being written is tried again. Zero, or more than that:
 	// two seconds.
 	Patience time.Duration
 	// Stderr, where not nil, gets each line of stderr without its end, cut at 64 KiB. It must not
@@ -43,13 +44,14 @@ type Service struct {
 	done   chan struct{}
 	result Result // written before done is closed
 	began  time.Time
-	keeper // what attends to it on this system
+	halted atomic.Bool // Stop was called, perhaps before its child noticed that
+	keeper             // what attends to it on this system
 }
 
 // Start starts a program that stays. Its descriptors are 0, 1 and 2 alone, it leads a process group,
 // dies with the host (with its group), and is marked like those of [Run].
 //
-// Who starts a service must Stop it, also one that has ended by itself. Until it ends it occupies one
+// The caller that starts a service must Stop it, even if it has ended by itself. Until it ends it occupies one
 // thread of the operating system and one goroutine.
 //
 // The error is a [*StartError].
@@ -64,8 +66,8 @@ func Start(s ServiceSpec) (*Service, error) {
 	if s.Patience > 0 && s.Patience < busyFor {
 		giveUp = time.Now().Add(s.Patience)
 	}
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		v := &Service{began: time.Now(), done: make(chan struct{}), result: Result{ExitCode: -1, Started: true}}
+	for pause := time.Millisecond; ; pause = longer(pause) {
+		v := &Service{began: time.Now(), done: make(chan struct{})}
 		v.stderr.each = s.Stderr
 		err := v.start(&spec, token, s.NoStdin)
 		if err == nil {
@@ -78,7 +80,7 @@ func Start(s ServiceSpec) (*Service, error) {
 	}
 }
 
-// Stdin is what the child reads. It is nil with NoStdin. A write fails once the child is gone; one that
+// Stdin is what the child reads. It is nil with NoStdin. A write fails once the child is gone. A write that
 // the child does not take ends by Stop, or by Close from another goroutine.
 func (s *Service) Stdin() io.WriteCloser {
 	if s.stdin == nil {
@@ -112,12 +114,11 @@ func (s *Service) Result() Result {
 }
 
 // Stop ends the child and what it started: it closes stdin, sends SIGTERM to the group, after the grace
-// SIGKILL, on Linux also to those that left the group, and closes stdout. It returns when that is done,
+// SIGKILL, on Linux also to processes that left the group, and closes stdout. It returns when that is done,
 // by Grace + 250 ms. It may be called any number of times, from any goroutine.
 func (s *Service) Stop() {
-	if s.stdin != nil {
-		s.stdin.Close()
-	}
+	s.halted.Store(true)
+	s.stdin.Close() // of nil, does nothing
 	s.halt()
 	<-s.done
 	s.stdout.Close()
@@ -128,9 +129,8 @@ func (s *Service) ended(r Result) {
 	s.stderr.end()
 	r.Stderr = []byte(s.stderr.last())
 	r.Elapsed = time.Since(s.began)
+	r.Cancelled = r.Cancelled || s.halted.Load() // the end of stdin may have been enough
 	s.result = r
-	if s.stdin != nil {
-		s.stdin.Close() // who is writing must not wait for a reader that is gone
-	}
+	s.stdin.Close() // who is writing must not wait for a reader that is gone
 	close(s.done)
 }

@@ -90,10 +90,8 @@ func (s *Service) begin(noStdin bool) error {
 		return err
 	}
 	stdin, stdout := c.ours[slotStdin], c.ours[slotStdout]
-	c.ours[slotStdin], c.ours[slotStdout] = -1, -1
-	if err := c.attend(); err != nil { // no memory
-		c.kill()
-		reap(c.pid)
+	c.ours[slotStdin], c.ours[slotStdout] = closed, closed
+	if err := c.attend(); err != nil {
 		closeFDs(stdin, stdout)
 		return err
 	}
@@ -112,7 +110,7 @@ func (c *child) muzzle() error {
 		return &os.PathError{Op: "open", Path: os.DevNull, Err: err}
 	}
 	closeFDs(c.ours[slotStdin], c.theirs[slotStdin])
-	c.ours[slotStdin], c.theirs[slotStdin] = -1, null
+	c.ours[slotStdin], c.theirs[slotStdin] = closed, null
 	return nil
 }
 

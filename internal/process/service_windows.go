@@ -85,7 +85,7 @@ func servicePipes(cmd *exec.Cmd, noStdin bool) (stdin, stdout *os.File, closeThe
 // keep waits for the child's end, and ends what is left in the job.
 func (s *Service) keep(cmd *exec.Cmd) {
 	err := cmd.Wait()
-	res := s.result
+	res := Result{ExitCode: -1, Started: true}
 	if errors.Is(err, exec.ErrWaitDelay) {
 		res.Warnings = append(res.Warnings, "a background process held an output open after the command had ended")
 	}

@@ -21,7 +21,7 @@ const (
 	CauseCRLF          Cause = "crlf"           // its first line ends in CR LF
 	CauseFormat        Cause = "format"         // neither a script with a first line nor a program for this machine
 	CauseSpace         Cause = "space"          // its path has a space that the command line does not quote
-	CauseBusy          Cause = "busy"           // somebody is writing it
+	CauseBusy          Cause = "busy"           // it is being written
 	CauseWorkingDir    Cause = "working_dir"    // the directory to run it in is missing
 	CauseTooBig        Cause = "too_big"        // arguments and environment are too long
 	CauseResources     Cause = "resources"      // no more processes, descriptors or memory

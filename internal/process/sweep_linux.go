@@ -44,7 +44,7 @@ func (c *child) sweep(until time.Time) []leftover {
 }
 
 // strays finds the living processes that descend from the leader. Only a process younger than the
-// leader can, and pids are given out in order: so there is mostly nobody to ask. While a service runs
+// leader can, and pids are given out in order: so there is mostly no process to ask. While a service runs
 // they may come round more than once, so for one everybody is asked.
 func (c *child) strays() []stray {
 	since := span{c.pid, lastPID(c.census)}
@@ -76,7 +76,7 @@ func (c *child) strays() []stray {
 }
 
 // mayHave tells whether a process of this group can be one of the run: the group is the leader's, or
-// a younger one that is not another run's. That spares a look at nearly all processes of others.
+// a younger one of no other run. That spares a look at nearly all processes of others.
 func (c *child) mayHave(group int, since span) bool {
 	return group == c.pid || since.has(group) && !leaders.has(group)
 }
@@ -139,12 +139,12 @@ func (s span) listed() []int {
 func openCensus() int {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1
+		return closed
 	}
 	return fd
 }
 
-// lastPID is the pid given out last, or 0 if that can not be told. It is the last field of
+// lastPID is the pid given out last, or 0 if that is unknown. It is the last field of
 // /proc/loadavg, see proc_loadavg(5).
 func lastPID(census int) int {
 	var buf [128]byte

@@ -11,21 +11,18 @@ import (
 // descriptor it returns becomes readable when the leader has exited. A program that is stopped waits, before its
 // first instruction, for the calling thread to let it go.
 func fork(path string, argv []string, attr *syscall.ProcAttr, stopped bool) (pid, exit int, err error) {
-	exit = -1
+	exit = closed
 	inheritNothing()
 	attr.Sys = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &exit, Ptrace: stopped}
 	pid, err = syscall.ForkExec(path, argv, attr)
 	if err != nil {
-		return 0, -1, err
+		return pid, exit, err
 	}
-	if exit < 0 {
-		if exit, err = watchExit(pid); err != nil {
-			unix.Kill(-pid, unix.SIGKILL)
-			reap(pid)
-			return 0, -1, err
-		}
+	if exit, err = exitOf(pid, exit); err != nil {
+		unix.Kill(-pid, unix.SIGKILL)
+		reap(pid)
 	}
-	return pid, exit, nil
+	return pid, exit, err
 }
 
 // ownUmask gives the calling thread a mask of its own, and a working directory. The thread must end
@@ -33,12 +30,20 @@ func fork(path string, argv []string, attr *syscall.ProcAttr, stopped bool) (pid
 // long as the goroutine is locked to it.
 func ownUmask() bool { return unix.Unshare(unix.CLONE_FS) == nil }
 
+// exitOf is the pidfd of a child, or where there is none what stands in for it.
+func exitOf(pid, pidfd int) (exit int, err error) {
+	if pidfd >= 0 {
+		return pidfd, nil
+	}
+	return watchExit(pid)
+}
+
 // watchExit stands in for a pidfd before Linux 5.3 and in sandboxes without one: a goroutine waits for
 // the exit, without reaping, and breaks a pipe.
 func watchExit(pid int) (exit int, err error) {
 	r, w, err := newPipe()
 	if err != nil {
-		return -1, err
+		return closed, err
 	}
 	go func() {
 		for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {

@@ -39,7 +39,7 @@ func (c *child) forkLimited(attr *syscall.ProcAttr) (pid, exit int, err error) {
 		unix.Kill(pid, unix.SIGKILL)
 		reap(pid)
 		unix.Close(exit)
-		return 0, -1, &sandbox.Error{Err: err}
+		return pid, closed, &sandbox.Error{Err: err}
 	}
 	return pid, exit, nil
 }

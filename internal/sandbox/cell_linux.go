@@ -31,11 +31,11 @@ type cell struct {
 	guard  guard
 	made   chan made          // one value
 	ready  chan error         // one value, once the thread is restricted
-	work   chan func(*Inside) // closed without a value: nobody needs the cell
+	work   chan func(*Inside) // closed without a value: the cell is not needed
 	done   chan struct{}      // closed once the domain was killed
 }
 
-// newCell begins to prepare a thread. Somebody must call make, side by side with what only the thread can do.
+// newCell begins to prepare a thread. The caller must call make, side by side with what only the thread can do.
 func newCell(p *Policy) *cell {
 	c := &cell{policy: p, inside: Inside{memory: p.Memory, reaped: !p.without(MechanismReap)}, guard: guard{pipe: -1}, made: make(chan made, 1),
 		ready: make(chan error, 1), work: make(chan func(*Inside), 1), done: make(chan struct{})}
@@ -165,7 +165,7 @@ func dropCapabilities(all bool) error {
 // bury removes what is left of a cell. It is called on a thread outside.
 func (c *cell) bury() {
 	<-c.done
-	go c.guard.end() // nobody waits for the shell to die
+	go c.guard.end() // without waiting for the shell to die
 	if c.inside.Dir != "" {
 		removeAll(c.inside.Dir)
 	}

@@ -11,14 +11,14 @@
 // namespace. Go ends a thread whose goroutine ends without unlocking it, so nothing else ever runs on it.
 //
 // A Landlock domain that scopes signals makes kill(-1, SIGKILL) from that thread mean "every process of
-// this run", also one that called setsid and wiped its environment. Without the scope it would mean "every
+// this run", also a process that called setsid and wiped its environment. Without the scope it would mean "every
 // process of this user". So each thread first proves with a [canary] that its domain scopes.
 //
 // Each thread has two domains, one within the other. The guard lives in the outer one: a process that waits
 // on a pipe from the host, and kills the outer domain when the pipe breaks because the host is gone. The
 // run lives in the inner one, and can neither signal nor trace the guard.
 //
-// To prepare a thread costs more than a short run may wait. So whoever asks for a policy again finds a
+// To prepare a thread costs more than a short run may wait. So a caller that asks for a policy again finds a
 // spare thread that was prepared meanwhile. There are at most [maxSpares], and each ends after [spareFor].
 //
 // # What is not promised

@@ -21,7 +21,7 @@ const (
 // Modes lists the modes from the weakest on.
 func Modes() []Mode { return []Mode{None, Reap, ReadOnly, Strict} }
 
-// OfOthers is the mode of code that others wrote, where nobody chose one. It is Strict, and Reap on Windows, which
+// OfOthers is the mode of code that others wrote, where none is chosen. It is Strict, and Reap on Windows, which
 // limits neither files nor the network.
 func OfOthers() Mode {
 	if runtime.GOOS == "windows" {
@@ -50,7 +50,7 @@ type Policy struct {
 	// Ports are the TCP ports that may be connected to. Nil: those of the mode, which is none for Strict
 	// and any for the others. Empty: none.
 	Ports []uint16
-	// Serve allows to listen on unix sockets beneath Write, and to reach nobody by them: what a plugin needs.
+	// Serve allows to listen on unix sockets beneath Write, and not to connect by them: what a plugin needs.
 	Serve bool
 	// lacks are the mechanisms that it does without, see Enforceable.
 	lacks []Mechanism

@@ -152,7 +152,7 @@ const tiocLinux = 0x541c
 // sizes of a long, FS_IOC_FSSETXATTR, FS_IOC_SET_ENCRYPTION_POLICY, FS_IOC_ENABLE_VERITY and FAT_IOCTL_SET_ATTRIBUTES.
 var inodeFlags = []uint32{0x40086602, 0x40046602, 0x40087602, 0x40047602, 0x401c5820, 0x800c6613, 0x40806685, 0x40047211}
 
-// filterSockets narrows which sockets may be opened. socketpair stays: it reaches nobody else.
+// filterSockets narrows which sockets may be opened. socketpair stays: it reaches no other process.
 func (p *Policy) filterSockets(c calls) {
 	switch {
 	case p.Serve:
@@ -176,7 +176,7 @@ func (p *Policy) filterSockets(c calls) {
 	case p.offline():
 		c.refuse(unix.EPERM, unix.SYS_SOCKET)
 	default:
-		// Whoever reaches D-Bus, a container engine or a key agent has its rights.
+		// A process that reaches D-Bus, a container engine or a key agent has its rights.
 		c.refuseIf(0, jump(equals, unix.AF_UNIX, 0, 1), unix.SYS_SOCKET)
 	}
 }

@@ -33,7 +33,7 @@ type waiting struct {
 
 var spares = pool{spare: map[string]*waiting{}, asked: map[string]time.Time{}}
 
-// take returns a cell for a policy: a spare one, or one that the caller must make. It has the next one
+// take returns a cell for a policy: a spare one, or a cell that the caller must make. It has the next one
 // prepared where the policy is asked for often.
 func (s *pool) take(p *Policy) (c *cell, spare bool) {
 	key := p.key()
@@ -105,7 +105,7 @@ func (s *pool) prepare(key string, p *Policy) {
 	s.spare[key] = &waiting{c, time.AfterFunc(spareFor, func() { s.expire(key, c) })}
 }
 
-// expire ends a spare that nobody used.
+// expire ends an unused spare.
 func (s *pool) expire(key string, c *cell) {
 	s.mu.Lock()
 	if w := s.spare[key]; w != nil && w.cell == c {

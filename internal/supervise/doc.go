@@ -13,7 +13,7 @@
 //   - A process that is wanted no more ends with its last call, and another one
 //     takes its place at once.
 //   - A process is asked for its health after a doubtful call, and before a call
-//     that follows a long silence. One that does not answer is stopped.
+//     that follows a long silence. A process that does not answer is stopped.
 //   - A process that ends is started again by the next call. After failures in a
 //     row the starts are spaced, and calls fail at once in between. An answer
 //     forgives all failures.

@@ -106,7 +106,7 @@ func (u *Unit[P, W]) bury(h *Held[P, W]) {
 	h.retired = true
 }
 
-// check asks a process for its health, once at a time, and ends one that does not
+// check asks a process for its health, once at a time, and ends it if it does not
 // work. The caller holds mu.
 func (u *Unit[P, W]) check(h *Held[P, W]) {
 	if u.Check == nil || h.probe != nil || h.retired {
@@ -214,7 +214,7 @@ type Status[P Process, W any] struct {
 	Running   bool
 	Process   P   // if it runs
 	Calls     int // that it serves now
-	Processes int // with those that end with their last call
+	Processes int // with processes that end with their last call
 	Starting  bool
 	From      W     // of what runs, starts or failed
 	Failed    error // why it does not run: a [*PauseError] or the last failure; nil = nothing failed of late

@@ -31,7 +31,7 @@ func (p *Pace) Wait() time.Duration { return time.Until(p.after) }
 // Reset forgives all failures.
 func (p *Pace) Reset() { *p = Pace{} }
 
-// Ended notes the end of what had started well. One that worked before costs no
+// Ended notes the end of what had started well. A process that worked before costs no
 // pause.
 func (p *Pace) Ended(s Spacing, worked bool) {
 	if p.failed++; p.failed > s.Free && !worked {

@@ -66,7 +66,7 @@ type Unit[P Process, W any] struct {
 
 	mu      sync.Mutex
 	current *Held[P, W]              // takes calls; nil = none
-	all     map[*Held[P, W]]struct{} // with those that end with their last call
+	all     map[*Held[P, W]]struct{} // with processes that end with their last call
 	attempt *attempt[W]              // a start under way
 	pace    Pace
 	of      W // what failed; another one begins again
@@ -84,7 +84,7 @@ type Held[P Process, W any] struct {
 	calls   int
 	retired bool          // no call comes any more
 	worked  bool          // it answered a call
-	probe   chan struct{} // closed when it was asked for its health; nil = nobody asks
+	probe   chan struct{} // closed when it was asked for its health; nil = it is not being asked
 }
 
 // attempt is a start that all calls wait for that need it.

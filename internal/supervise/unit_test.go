@@ -172,7 +172,7 @@ func TestStartThatFailsTakesAtMostHalfOfTheTime(t *testing.T) {
 		if _, err := b.call(); !errors.As(err, &pause) || pause.Wait != 10*time.Second || !errors.Is(err, errBroken) {
 			t.Errorf("%v", err)
 		}
-		b.want = "two" // another one begins anew
+		b.want = "two" // another one begins again
 		b.broken = false
 		if p, err := b.call(); err != nil || p.from != "two" {
 			t.Error(p, err)

@@ -23,12 +23,12 @@
 //     came, and a worker has one request at a time.
 //   - A call ends with its context, also while it waits for its turn, for a start, for the end of the
 //     process before, or for the worker to read. A worker that was interrupted is stopped: what it would
-//     say next belongs to nobody.
-//   - So is one that speaks unasked, answers with more than one line, with more than 1 MiB, or with
+//     say next belongs to no call.
+//   - So is a worker that speaks unasked, answers with more than one line, with more than 1 MiB, or with
 //     something else than an object; the call fails with an [AnswerError].
 //   - A worker that ends instead of answering fails the call with an [ExitError]. The next call starts
 //     another one, at once after the first such end, then after a pause that doubles.
-//   - A worker is replaced after many calls, and when one of its files changes; it is stopped when nobody
+//   - A worker is replaced after many calls, and when one of its files changes; it is stopped when no call
 //     has asked for long, and by [Pool.Close]. There are never two of one process's kind: a call waits
 //     until the old one is gone.
 //   - What one worker writes can be taken for the answer to another request in one case alone: a worker

@@ -9,7 +9,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/worker"
 )
 
-// A shell that counts stays, and so goes on counting.
+// A shell that counts stays, and so continues counting.
 func Example() {
 	pool := worker.NewPool(worker.Options{})
 	defer pool.Close()

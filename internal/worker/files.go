@@ -2,7 +2,7 @@ package worker
 
 import "os"
 
-// file is one that a worker is made of, as it was before the start.
+// file is a file of a worker, as it was before the start.
 type file struct {
 	path string
 	info os.FileInfo // nil: it was not there

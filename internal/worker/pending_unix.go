@@ -24,7 +24,7 @@ func pending(f *os.File) func([]byte) (int, bool) {
 	return func(b []byte) (int, bool) {
 		buf, n, err = b, 0, nil
 		if conn.Read(look) != nil {
-			return 0, false // it was closed, or interrupted: so will the next read be
+			return 0, false // it was closed, or interrupted: so is the next read
 		}
 		return max(n, 0), n == 0 && err == nil
 	}

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Processes int           // for each command; 0 = 1
 	MaxCalls  int           // after so many a process is replaced; 0 = 10,000
-	Commands  int           // that are kept, the one that was asked least recently is stopped first; 0 = 32
+	Commands  int           // that are kept, the least recently asked is stopped first; 0 = 32
 	Idle      time.Duration // after so long without a call it is stopped; 0 = 10 minutes
 	Grace     time.Duration // from SIGTERM to SIGKILL; 0 = 500 ms
 }
@@ -137,7 +137,7 @@ func (p *Pool) isClosed() bool {
 	return p.closed
 }
 
-// enter returns the queue of a key, as one that is used.
+// enter returns the queue of a key, as a used one.
 func (p *Pool) enter(key string) (*queue, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +158,7 @@ func (p *Pool) enter(key string) (*queue, error) {
 	return q, nil
 }
 
-// makeRoom stops the processes of commands that nobody asks, those that were
+// makeRoom stops the processes of commands that no call uses, the ones that were
 // asked least recently first, if there are too many. The caller holds mu. Commands
 // that are being asked stay, so that there may be more for a while.
 func (p *Pool) makeRoom() {
@@ -213,7 +213,7 @@ func (p *Pool) stop(s *slot) {
 	s.worker = nil
 }
 
-// retire stops a slot's process in the background. Nobody gets the slot before that is done, so that
+// retire stops a slot's process in the background. No call gets the slot before that is done, so that
 // there are never two.
 func (p *Pool) retire(q *queue, s *slot) {
 	p.mu.Lock()
@@ -256,7 +256,7 @@ func (p *Pool) tidy() {
 	p.timer.Reset(next)
 }
 
-// cool stops the processes of a queue, but for one that somebody has taken up again.
+// cool stops the processes of a queue, but for a slot that a call has taken up again.
 func (p *Pool) cool(q *queue) {
 	defer p.leave(q)
 	for range p.options.Processes {

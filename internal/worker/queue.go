@@ -7,17 +7,17 @@ import (
 	"github.com/tenterhook/tenterhook/internal/supervise"
 )
 
-// slot is the place of one process. It belongs to whoever took it out of its queue.
+// slot is the place of one process. It belongs to the call that took it out of its queue.
 type slot struct {
 	worker *worker        // nil: none runs
-	pace   supervise.Pace // of those that ended, or were ended for what they said
+	pace   supervise.Pace // of processes that ended, or were ended for what they said
 }
 
 // spacing is the pace of restarts: after the first failure at once.
 var spacing = supervise.Spacing{First: 100 * time.Millisecond, Max: 5 * time.Second, Free: 1}
 
 // queue is where the calls of one command wait for a slot. Channels hand slots out in the order in which
-// they were asked for; a slot with a process is preferred to one that needs a start.
+// they were asked for; a slot with a process is preferred to a slot that needs a start.
 type queue struct {
 	warm, cold chan *slot
 
@@ -36,7 +36,7 @@ func newQueue(slots int) *queue {
 
 func (q *queue) take(ctx context.Context, closing <-chan struct{}) (*slot, error) {
 	select {
-	case s := <-q.warm: // then nobody waits
+	case s := <-q.warm: // then no call waits
 		return s, nil
 	default:
 	}

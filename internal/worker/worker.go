@@ -18,7 +18,7 @@ const (
 	lastWords = 250 * time.Millisecond
 )
 
-// worker is a running process, and the conversation with it. It belongs to whoever holds its slot.
+// worker is a running process, and the conversation with it. It belongs to the call that holds its slot.
 type worker struct {
 	service *process.Service
 	stdin   *os.File

@@ -520,7 +520,7 @@ func TestIdleWorkerIsStopped(t *testing.T) {
 			t.Fatal("it was not stopped")
 		}
 	}
-	time.Sleep(500 * time.Millisecond) // by now its queue is forgotten
+	time.Sleep(500 * time.Millisecond) // its queue is forgotten
 	if now, reply := talk.ask(request{ID: 2}); now.PID == old.PID || now.Seq != 1 || len(reply.Notes) > 0 {
 		t.Errorf("got %+v after %+v, %q", now, old, reply.Notes)
 	}
@@ -556,7 +556,7 @@ func TestWorkerThatCannotBeStartedSaysWhy(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	talk.cmd = program("worker")
-	talk.ask(request{ID: 1}) // the queue goes on
+	talk.ask(request{ID: 1}) // the queue continues
 	if _, err := talk.pool.Call(t.Context(), "key", planned(talk.cmd), []byte("{\n")); err == nil || !strings.Contains(err.Error(), "no JSON") {
 		t.Errorf("a request that is no JSON: %v", err)
 	}
