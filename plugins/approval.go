@@ -9,16 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
-	"github.com/tenterhook/tenterhook/plugins/proto"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
 // approval says what of an executable may run: its bytes as they are now, if
-// these were approved. Where none may, the process of those that were ends with
+// these were approved. Where none may, the process of the earlier bytes ends with
 // its last call.
 func (h *Host) approval(path string) (approval, *Problem) {
 	a, p := h.allowed(path)
@@ -200,7 +198,7 @@ func grantedBy(definition []byte) terms {
 // isBinary reports whether a path is that of a plugin in a package's folder.
 func isBinary(path, dir string) bool {
 	name := filepath.Base(path)
-	return filepath.Dir(path) == dir && strings.HasPrefix(name, proto.BinaryPrefix) && binaryName(nameIn(path)) == name
+	return filepath.Dir(path) == dir && binaryName(nameIn(path)) == name
 }
 
 // approvedIn lists the plugins of a package's folder that are approved, whether or
@@ -247,7 +245,7 @@ func unsealed(path string, err error) *Problem {
 	return &Problem{Code: CodeUnsafe, Path: path, Reason: "it " + p.Reason, Hint: p.Remedy, Err: err}
 }
 
-// copyOf returns a private copy of approved bytes. Its digest is taken of the very
+// copyOf returns a private copy of approved bytes. Its digest is taken of the
 // bytes that are copied, and of the copy before it is executed, so there is no
 // time to swap a plugin between its check and its start.
 func (h *Host) copyOf(path string, seal *trust.Seal) (string, *Problem) {

@@ -38,7 +38,7 @@ func faultMode() string {
 	if err != nil {
 		return ""
 	}
-	program = program[max(0, len(program)-100):] // the name stands in the program as well
+	program = program[max(0, len(program)-100):] // the name stands in the program too
 	if at := bytes.LastIndex(program, []byte(faultVariable+"=")); at >= 0 {
 		return string(program[at+len(faultVariable)+1:])
 	}

@@ -25,7 +25,7 @@ import (
 // and starts nothing. pkg is the package's name, dir its folder.
 //
 // What was approved counts: a plugin that is gone, was changed, or cannot be run
-// still has its hooks, and their calls fail and say why. One that nobody asked
+// still has its hooks, and their calls fail and say why. A plugin that was not asked
 // yet has none, and a diagnostic with the code not_described.
 func (h *Host) Describe(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) {
 	dir, err := filepath.Abs(dir)
@@ -69,7 +69,7 @@ func (h *Host) Describe(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) {
 // for, and the hooks that it described last.
 func (h *Host) subject(one binary, file packageFile, wrong []hook.Diagnostic) trust.Subject {
 	s := subjectOf(one.path)
-	s.Definition = nil // as long as it cannot be told, nothing can be approved
+	s.Definition = nil // as long as it is unknown, nothing can be approved
 	if hook.HasErrors(wrong) {
 		return s
 	}
@@ -81,7 +81,7 @@ func (h *Host) subject(one binary, file packageFile, wrong []hook.Diagnostic) tr
 	return s
 }
 
-// strangeEvents warns of events that nobody knows and that are no misspellings:
+// strangeEvents warns of unknown events that are no misspellings:
 // the host may fire them.
 func strangeEvents(hooks []*hook.Hook) []hook.Diagnostic {
 	var notes []hook.Diagnostic
@@ -179,8 +179,8 @@ func unknownHooks(one binary, p *Problem) *hook.Hook {
 }
 
 // Learn starts plugins, asks what hooks they have, and keeps the answers: the
-// plugin at path, or all of the package in that folder. It runs what nobody may
-// have approved yet: that is for its caller to have asked. The plugins get none of
+// plugin at path, or all of the package in that folder. It runs what may not
+// be approved yet: its caller has to ask first. The plugins get none of
 // the variables that an approval would grant.
 func (h *Host) Learn(ctx context.Context, path string) error {
 	path, err := filepath.Abs(path)

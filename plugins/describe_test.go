@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
@@ -69,12 +70,13 @@ func TestCheckFindsAHookThatThePluginLacks(t *testing.T) {
 	}
 	hk := b.hook()
 	hk.Params = hook.Params{"hook": json.RawMessage(`"other"`)}
-	if notes := b.host.Check(&hook.Call{Hook: hk}); len(notes) != 1 || notes[0].Code != CodeHook {
-		t.Errorf("got %v", codesOf(notes))
+	if notes := b.host.Check(&hook.Call{Hook: hk}); len(notes) != 1 || notes[0].Code != CodeHook || notes[0].Hint != "it has: fault" || notes[0].Severity != hook.SeverityError {
+		t.Errorf("got %v", notes)
 	}
 }
 
 func TestBinaryThatOthersCanWriteIsRefused(t *testing.T) {
+	built.NotOnWindows(t, "no mode says who may write, and access lists are not judged")
 	b := newBench(t)
 	path := b.install("fault", "good")
 	b.pin(path)
@@ -166,7 +168,7 @@ func TestApprovedPluginOfUnknownHooksBlocks(t *testing.T) {
 	}
 }
 
-// A description that is damaged is told from one that nobody asked for.
+// A description that is damaged is told from one that was not asked for.
 func TestDescriptionThatCannotBeReadIsNamedAsTheTrouble(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spoil func(path string) error
@@ -211,7 +213,7 @@ func TestUnknownEventIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooks, notes := described(b.host, b.dir)
-	if len(hooks) != 2 || len(notes) != 1 || notes[0].Code != "unknown_event" || !strings.Contains(notes[0].Message, "DeployBegins") {
+	if len(hooks) != 2 || len(notes) != 1 || notes[0].Code != "unknown_event" || notes[0].Severity != hook.SeverityWarning || !strings.Contains(notes[0].Message, "DeployBegins") {
 		t.Errorf("got %v, %v", hooks, notes)
 	}
 }

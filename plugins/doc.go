@@ -18,7 +18,7 @@
 //
 // An approval binds the sha256 of an executable, its hooks, its variables and its
 // sandbox. At each call the file that is in the package is held against it, for a
-// stat; one that was changed is refused. What is executed is a private copy, whose
+// stat; a changed file is refused. What is executed is a private copy, whose
 // digest was taken of the bytes that were copied. What an interpreter loads beside a script is
 // not covered: bundle a plugin in such a language into one file.
 //
@@ -28,7 +28,7 @@
 // call or by [Host.Prewarm], by package internal/process: in a process group of
 // its own, which dies with it and with the host; its stdin is empty, its
 // environment an allow-list. Each call returns by the end of its context. After
-// one that took too long or lost its connection, and before one that follows a
+// a call that took too long or lost its connection, and before a call that follows a
 // long pause, the plugin is asked whether it works; if it does not answer, its
 // group is killed. The first crash costs one call, and the next one a start;
 // after more in a row starts are spaced by up to 30 s and calls fail at once,

@@ -80,9 +80,9 @@ func TestProcessEndsWithItsApproval(t *testing.T) {
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
 	pid := b.pid()
-	slow := make(chan error, 1)
+	slow, enough := make(chan error, 1), filepath.Join(t.TempDir(), "enough")
 	go func() {
-		_, _, err := b.callOn(context.Background(), b.host, do{Do: "sleep", MS: 1000})
+		_, _, err := b.callOn(context.Background(), b.host, do{Do: "await", Text: enough})
 		slow <- err
 	}()
 	u := b.host.units[filepath.Join(b.dir, "tenterhook-plugin-fault")]
@@ -92,6 +92,7 @@ func TestProcessEndsWithItsApproval(t *testing.T) {
 	b.revoke()
 	_, _, err := b.call(do{Do: "version"})
 	expectCode(t, err, CodeUntrusted)
+	must(t, os.WriteFile(enough, nil, 0o600))
 	if err := <-slow; err != nil {
 		t.Errorf("the call under way: %v", err)
 	}

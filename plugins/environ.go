@@ -13,11 +13,11 @@ import (
 // need to run at all, and nothing that could be a secret.
 var usual = []string{"PATH", "HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ"}
 
-// usualOnWindows are those that programs need there.
+// usualOnWindows are the variables that programs need there.
 var usualOnWindows = []string{"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "USERPROFILE", "PATHEXT", "COMSPEC"}
 
 // handedDown is what a plugin gets of the host's variables: the usual ones and
-// those that were allowed by name. PATH is without relative elements, which
+// the ones that were allowed by name. PATH is without relative elements, which
 // would have a workspace bring its own programs.
 func handedDown(host []string, allowed ...[]string) []string {
 	names := slices.Concat(append(allowed, usual)...)

@@ -114,6 +114,14 @@ func obey(ctx context.Context, version string, d do) (*hook.Output, error) {
 		case <-ctx.Done():
 		}
 		return hook.WithContext(version), nil
+	case "await": // until there is a file
+		for ctx.Err() == nil {
+			if _, err := os.Stat(d.Text); err == nil {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		return hook.WithContext(version), nil
 	case "fail":
 		return nil, errors.New(d.Text)
 	case "panic":
@@ -220,7 +228,7 @@ func (c *contract) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grp
 	return proto.NewHooksClient(conn), nil
 }
 
-// rival is a plugin of somebody else's making, which gives calls of its own
+// rival is a plugin of another author's making, which gives calls of its own
 // accord the codes of a lost connection, or loses it.
 type rival struct {
 	plugin.NetRPCUnsupportedPlugin

@@ -61,7 +61,7 @@ func checkBinary(path string, info fs.FileInfo) *Problem {
 	return nil
 }
 
-// readFile reads a small file that nobody else can have written.
+// readFile reads a small file that no other user can have written.
 func readFile(path string, most int64) ([]byte, error) {
 	f, err := openFile(path)
 	if err != nil {

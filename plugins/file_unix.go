@@ -15,7 +15,7 @@ func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
 
-// foreign says who else could change a file, "" if nobody.
+// foreign says which other users could change a file, "" if none.
 func foreign(info fs.FileInfo) string {
 	st := info.Sys().(*syscall.Stat_t)
 	switch {

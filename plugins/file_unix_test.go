@@ -127,7 +127,7 @@ func read(t testing.TB, path string) []byte {
 	return data
 }
 
-// What runs is a private copy of the very bytes that were approved.
+// What runs is a private copy of the bytes that were approved.
 func TestCopyIsOfWhatWasApprovedOrThereIsNone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spoil func(b *bench, src string)

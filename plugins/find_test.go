@@ -26,6 +26,9 @@ func TestPackageWithSeveralPluginsIsToldInAShortLine(t *testing.T) {
 	}
 	for i := range 100 {
 		add(fmt.Sprint("c", i))
+		if _, p := single(dir); i < 7 && (p == nil || strings.HasSuffix(p.Reason, " and 1 more") != (i == 6) || strings.HasSuffix(p.Reason, " more") != (i == 6)) {
+			t.Errorf("with %d: %+v", i+3, p)
+		}
 	}
 	if _, p := single(dir); p == nil || !strings.HasSuffix(p.Reason, " and 94 more") || len(p.Reason) > 2000 {
 		t.Fatalf("%+v", p)

@@ -31,7 +31,7 @@ func TestTooLongAnswerIsToldFromAnEventThatIsNotTaken(t *testing.T) {
 		err := h.failed(t.Context(), nil, &hook.Call{}, r, status.Error(codes.ResourceExhausted, message))
 		expect(t, err, want.failure, want.reason)
 		var failed *hook.Error
-		if !errors.As(err, &failed) || failed.Hint != want.hint {
+		if !errors.As(err, &failed) || failed.Hint != want.hint || status.Code(failed.Err) != codes.ResourceExhausted {
 			t.Errorf("%s: %+v, want the hint %q", message, err, want.hint)
 		}
 	}

@@ -70,7 +70,7 @@ func parseHandshake(line, socketDir string, versions []int) (handshake, *Problem
 	return h, h.check(socketDir)
 }
 
-// check sees that nobody but the plugin can be behind its address.
+// check makes sure that only the plugin can be behind its address.
 func (h handshake) check(socketDir string) *Problem {
 	where := wire.FirstLine(h.network + " " + h.address)
 	switch h.network {

@@ -34,11 +34,11 @@ type Options struct {
 	// as it is when New is called.
 	Environ []string
 	// SocketDir is where the private folder for sockets is made. Its path must be
-	// short, at most 42 bytes, and nobody else may write there, unless the folder
+	// short, at most 42 bytes, and no other user may write there, unless the folder
 	// is sticky as /tmp is; "" = the first of that kind: the system's temporary
 	// folder, /tmp, StateDir.
 	SocketDir string
-	// Logger takes what plugins log; nil = nobody does.
+	// Logger takes what plugins log; nil = nothing does.
 	Logger *slog.Logger
 
 	StartTimeout  time.Duration // of a start until the plugin is healthy; 0 = 10 s
@@ -98,7 +98,7 @@ func New(o Options) *Host {
 	return h
 }
 
-// openStores opens the stores of approvals. One that cannot be relied on says so
+// openStores opens the stores of approvals. A store that cannot be relied on says so
 // when it is asked.
 func openStores(o Options) []*trust.Store {
 	own, _ := trust.Open(o.StateDir)

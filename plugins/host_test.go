@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -130,31 +131,27 @@ func TestApprovedPluginIsExchangedWithoutLosingCalls(t *testing.T) {
 	}
 	b := newBench(t).good()
 	b.mustCall(do{Do: "version"})
-	old := make(chan *hook.Output, 1)
+	old, enough := make(chan *hook.Output, 1), filepath.Join(t.TempDir(), "enough")
+	u := b.host.units[filepath.Join(b.dir, binaryName("fault"))]
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		out, _, err := b.callOn(ctx, b.host, do{Do: "sleep", MS: 1500})
+		out, _, err := b.callOn(ctx, b.host, do{Do: "await", Text: enough})
 		if err != nil {
 			t.Error(err)
 		}
 		old <- out
 	}()
-	time.Sleep(200 * time.Millisecond)
+	eventually(t, time.Minute, "a call under way", func() bool { return u.Status().Calls > 0 })
 	b.pin(b.install("fault", "second"))
 	if got := b.mustCall(do{Do: "version"}).Context; got != "2.0.0" {
 		t.Errorf("a call after the approval went to %q", got)
 	}
-	select {
-	case <-old:
-		t.Error("the exchange waited for the old process")
-	default:
-	}
+	must(t, os.WriteFile(enough, nil, 0o600)) // an exchange that waits for the old process never gets here
 	if out := <-old; out == nil || out.Context != "1.0.0" {
 		t.Errorf("the call under way ended with %+v", out)
 	}
-	u := b.host.units[filepath.Join(b.dir, binaryName("fault"))]
-	eventually(t, 20*time.Second, "the end of the old process", func() bool {
+	eventually(t, time.Minute, "the end of the old process", func() bool {
 		return u.Status().Processes == 1
 	})
 }
@@ -195,7 +192,7 @@ func expectCode(t *testing.T, err error, code string) *Problem {
 		t.Errorf("got %v, want a problem %s", err, code)
 		return nil
 	}
-	if p.Code != code || p.Reason == "" {
+	if p.Code != code || p.Reason == "" || p.Hint == "" || p.Path == "" && code != CodeClosed {
 		t.Errorf("got %s: %v, want %s", p.Code, p, code)
 	}
 	return p

@@ -21,7 +21,7 @@ import (
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
-// The defaults are those that Options documents, and what is given stands. A host
+// The defaults are the ones that Options documents, and what is given stands. A host
 // keeps copies of the lists that it is given.
 func TestHostHasTheDocumentedDefaults(t *testing.T) {
 	h := New(Options{})
@@ -175,7 +175,7 @@ func TestFolderOfSocketsIsPrivateAndMadeOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{theirs}, s.others()); diff != "" {
 		t.Error(diff)
 	}
-	// Somebody puts another in its place: it is not this host's any more.
+	// Another process puts another in its place: it is not this host's any more.
 	must(t, os.Rename(dir, dir+"0"), os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, socketsLock), nil, 0o600))
 	if s.there() {
 		t.Error("the folder of somebody else is taken for its own")

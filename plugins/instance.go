@@ -203,7 +203,7 @@ func (in *instance) health(ctx context.Context) *Problem {
 }
 
 // whileItRuns is a context that ends with the process too: without, a call that
-// waits for a connection waits for one that nobody takes any more.
+// waits for a connection waits for an answer that never comes.
 func (in *instance) whileItRuns(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

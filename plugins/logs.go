@@ -48,7 +48,7 @@ type record struct {
 }
 
 var levels = map[string]slog.Level{
-	"trace": slog.LevelDebug - 4, "debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError, // others are information
+	"trace": slog.LevelDebug - 4, "debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError, // others are information, the zero value
 }
 
 func parseRecord(line []byte) (record, bool) {
@@ -60,12 +60,8 @@ func parseRecord(line []byte) (record, bool) {
 	if !isRecord {
 		return record{}, false
 	}
-	r := record{level: slog.LevelInfo, message: message}
-	if word, ok := fields["@level"].(string); ok {
-		if level, known := levels[strings.ToLower(word)]; known {
-			r.level = level
-		}
-	}
+	word, _ := fields["@level"].(string)
+	r := record{level: levels[strings.ToLower(word)], message: message}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		if strings.HasPrefix(key, "@") || key == pluginKey || len(r.attrs) == maxAttrs {
 			continue

@@ -180,20 +180,20 @@ func (b *bench) sum(path string) string {
 
 var someDigest = strings.Repeat("0a", 32)
 
-// good installs the plugin that does what it is told, and approves it.
+// good installs the plugin that does what the test asks, and approves it.
 func (b *bench) good() *bench {
 	b.t.Helper()
 	b.pin(b.install("fault", "good"))
 	return b
 }
 
-// hookOf is the hook of the plugin that does what it is told.
+// hookOf is the hook of the plugin that does what the test asks.
 func (b *bench) hook() *hook.Hook {
 	return &hook.Hook{ID: "plugin/fault", Name: "fault", Event: hook.EventPreToolUse, Kind: hook.KindPlugin, Scope: hook.ScopePlugin,
 		Source: hook.Source{Root: b.dir, Path: b.dir}}
 }
 
-// do is what the plugin is told to do, and with what.
+// do is what the plugin has to do, and with what.
 type do struct {
 	Do   string `json:"do"`
 	MS   int    `json:"ms,omitempty"`

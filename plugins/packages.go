@@ -30,7 +30,7 @@ type Plugin struct {
 	Path     string
 	Digest   string // the sha256 of the file as it is now, in hex; "" = it cannot be read
 	Approved string // the digest that is approved; "" = none
-	Hooks    int    // how many it described; -1 = nobody asked it yet
+	Hooks    int    // how many it described; -1 = it was not asked yet
 	State    State
 	Why      string // of a state that is not in order
 

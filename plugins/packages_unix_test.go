@@ -24,7 +24,7 @@ func (b *bench) manifest(text string) {
 	}
 }
 
-// plugin.toml says more about a package; what is wrong with it is told, and
+// plugin.toml says more about a package; what is wrong with it is reported, and
 // keeps none of its plugins from running.
 func TestManifestOfAPackageIsReadWithCare(t *testing.T) {
 	for text, tc := range map[string]struct {
@@ -217,6 +217,11 @@ func TestPluginWhosePackageAsksForMoreIsNotTheApprovedOne(t *testing.T) {
 		h := b.open()
 		plugins, notes := h.Describe("guard", b.dir)
 		pkg, _ := h.Package(b.dir)
+		for _, n := range notes {
+			if n.Hint == "" || n.Severity != hook.SeverityError {
+				t.Errorf("%+v", n)
+			}
+		}
 		return trust.NewGuard(plugins[0].Subject, b.store()).Check(nil), pkg.Plugins[0], codesOf(notes)
 	}
 	if v, p, notes := judged(); !v.Approved || p.State != StateStopped || len(notes) != 0 {

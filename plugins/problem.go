@@ -21,7 +21,7 @@ const (
 	CodeApprovals = "plugin_approvals"    // the approvals cannot be relied on
 	CodeState     = "plugin_state"        // the state folder cannot be used
 	CodeManifest  = "plugin_toml"         // plugin.toml cannot be read
-	CodeNew       = "not_described"       // nobody asked it yet what hooks it has
+	CodeNew       = "not_described"       // it was not asked yet what hooks it has
 	CodeDescribe  = "plugin_describe"     // what it says of itself cannot be used
 	CodeStart     = "plugin_start"        // the system did not start it
 	CodeExited    = "handshake_exited"    // it ended before the handshake

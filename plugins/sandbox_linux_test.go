@@ -6,12 +6,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
+	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
 // needSandbox skips where this machine does not enforce a strict sandbox.
@@ -157,5 +159,32 @@ func TestApprovalGrantsTheSandboxThatAPackageAsksFor(t *testing.T) {
 	b.pin(filepath.Join(b.dir, "tenterhook-plugin-fault"))
 	if got := call(hook.SandboxStrict); strings.Contains(got, "read") {
 		t.Errorf("the sandbox of the scope does not count: it reached %q", got)
+	}
+}
+
+func TestPluginThatEndsInItsSandboxIsToldSo(t *testing.T) {
+	needSandbox(t)
+	b := newBench(t)
+	b.manifest("sandbox = \"strict\"\n")
+	b.pin(b.script("fault", "exit 3\n"))
+	_, _, err := b.call(do{Do: "version"})
+	if p := expectCode(t, err, CodeExited); p != nil && !strings.Contains(p.Hint, `in the sandbox "strict"`) {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestSandboxOfAPluginNamesPlacesOfTheProject(t *testing.T) {
+	needSandbox(t)
+	project, dir, sockets := t.TempDir(), t.TempDir(), t.TempDir()
+	s := &start{path: "/bin/true", dir: dir, approval: approval{confines: confines{&hook.Sandbox{Mode: hook.SandboxStrict,
+		AllowWrite: []string{"${TENTERHOOK_PROJECT_DIR}/build", "${" + proto.DirVariable + "}/cache"}}, project}}}
+	policy := s.policy(sockets)
+	if policy == nil || !policy.Serve {
+		t.Fatalf("%+v", policy)
+	}
+	for _, place := range []string{filepath.Join(project, "build"), filepath.Join(dir, "cache"), sockets} {
+		if !slices.Contains(policy.Write, place) {
+			t.Errorf("%s is not among %v", place, policy.Write)
+		}
 	}
 }

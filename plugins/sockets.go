@@ -57,24 +57,19 @@ func (s *sockets) open() (string, *Problem) {
 	if err != nil {
 		return "", about(CodeState, base, err, hint)
 	}
-	if s.lock, err = lockFileIn(making); err != nil {
-		os.RemoveAll(making)
-		return "", about(CodeState, making, err, hint)
-	}
-	// Only now may others see it: whoever finds the lock free takes it for stale.
 	name := socketsPrefix + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(making)[len(socketsMaking):]
 	dir := filepath.Join(base, name)
-	if err := os.Rename(making, dir); err != nil {
-		s.lock.Close()
+	if s.lock, err = claim(making, dir); err != nil {
 		os.RemoveAll(making)
+		os.RemoveAll(dir)
 		return "", about(CodeState, dir, err, hint)
 	}
 	s.dir = dir
 	return dir, nil
 }
 
-// there reports whether the folder is still the one that was made. Whoever tidies
-// up temporary files may have removed it, and somebody else have made another.
+// there reports whether the folder is still the same. A program that tidies
+// up temporary files may have removed it, and another program have made one of that name.
 func (s *sockets) there() bool {
 	ours, err := s.lock.Stat() // fails without a folder: then the lock is nil or closed
 	if err != nil {
@@ -119,7 +114,7 @@ func (s *sockets) where() string {
 	return "/tmp"
 }
 
-// unshared says how others could put a folder of theirs in the place of one that
+// unshared says how others could put a folder of theirs in the place of a folder that
 // is made in dir.
 func unshared(dir string) error {
 	info, err := os.Stat(dir)

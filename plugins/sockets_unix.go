@@ -25,6 +25,20 @@ func lockFileIn(dir string) (*os.File, error) {
 	return f, nil
 }
 
+// claim locks the folder before it gets the name by which others see it: another process that finds the lock free takes the
+// folder for stale.
+func claim(making, dir string) (*os.File, error) {
+	lock, err := lockFileIn(making)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(making, dir); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return lock, nil
+}
+
 // abandoned reports whether the host of a folder is gone.
 func abandoned(dir string) bool {
 	f, err := os.OpenFile(filepath.Join(dir, socketsLock), os.O_RDWR|unix.O_NOFOLLOW, 0)

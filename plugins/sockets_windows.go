@@ -13,6 +13,15 @@ func lockFileIn(dir string) (*os.File, error) {
 	return os.Create(filepath.Join(dir, socketsLock))
 }
 
+// claim gives the folder its name before the lock: Windows renames no folder in which a file is open. Others take a
+// folder for stale by its age.
+func claim(making, dir string) (*os.File, error) {
+	if err := os.Rename(making, dir); err != nil {
+		return nil, err
+	}
+	return lockFileIn(dir)
+}
+
 // abandoned reports whether the host of a folder is gone. Plugins listen on TCP
 // here, so what stays behind is an empty folder; a day is soon enough.
 func abandoned(dir string) bool {

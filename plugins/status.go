@@ -32,7 +32,7 @@ func (h *Host) post() {
 	h.sockets.keep(statusName, func() ([]byte, error) { return json.Marshal(h.processes()) })
 }
 
-// processes is how this host's plugins stand, by their paths; those that neither
+// processes is how this host's plugins stand, by their paths; plugins that neither
 // run nor failed of late are not in it.
 func (h *Host) processes() map[string]Process {
 	h.mu.Lock()
@@ -47,7 +47,7 @@ func (h *Host) processes() map[string]Process {
 	return all
 }
 
-// process is how the plugin stands; false = nobody needs it.
+// process is how the plugin stands; false = nothing needs it.
 func (u *unit) process() (Process, bool) {
 	now := u.Status()
 	p := Process{Host: os.Getpid(), Digest: now.From.digest}

@@ -4,6 +4,7 @@ package registry_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,9 @@ func TestApprovedHookWithoutItsCopyFails(t *testing.T) {
 		out := dispatch(t, reg, bash("ls"))
 		if diff := cmp.Diff([]string{"project/guard failed untrusted"}, ids(out)); diff != "" || !strings.HasPrefix(out.Results[0].Reason, "what was approved cannot be run: ") {
 			t.Errorf("%s: %q -want +got:\n%s", name, out.Results[0].Reason, diff)
+		}
+		if folder, err := reg.Folder(state(t, reg, "project/guard").Hook); folder != "" || err == nil {
+			t.Errorf("%s: its folder is %q, %v", name, folder, err)
 		}
 		if err := os.Remove(filepath.Join(opts.StateDir, "snapshots")); err != nil {
 			t.Fatal(err)
@@ -77,6 +81,7 @@ func TestFolderIsWhereAHookRuns(t *testing.T) {
 	opts.Dirs = []string{dir}
 	put(t, filepath.Join(opts.Workspace, ".tenterhook", "hooks"), "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"./guard.sh\"\n+++\n-- guard/guard.sh --\n#!/bin/sh\nexit 2\n")
 	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "true"`))
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), entry(`"command": "true"`))
 	reg := open(t, opts)
 	on(t, reg, "callback", answer(nil))
 	folders := func() map[string]string {
@@ -91,22 +96,38 @@ func TestFolderIsWhereAHookRuns(t *testing.T) {
 		return got
 	}
 	want := map[string]string{"dir/named": filepath.Join(dir, "named"), "user/settings.json:PreToolUse[0].0": "", "in-process/callback": ""}
-	got := folders()
-	if why := got["project/guard"]; !strings.Contains(why, "it is not approved") {
-		t.Errorf("not approved: %q", why)
+	refused := func(when, why string) {
+		t.Helper()
+		var refused *hook.Error
+		folder, err := reg.Folder(state(t, reg, "project/guard").Hook)
+		if folder != "" || !errors.As(err, &refused) || refused.Failure != hook.FailureUntrusted || !strings.Contains(refused.Reason, why) || refused.Hint == "" {
+			t.Errorf("%s: %q, %+v", when, folder, refused)
+		}
 	}
+	refused("not approved", "it is not approved")
+	got := folders()
 	delete(got, "project/guard")
+	delete(got, "project/settings.json:PreToolUse[0].0")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	approve(t, reg)
+	if folder := folders()["project/settings.json:PreToolUse[0].0"]; folder != "" {
+		t.Errorf("of a config file: %q", folder)
+	}
 	guard := folders()["project/guard"]
 	if data, err := os.ReadFile(filepath.Join(guard, "guard.sh")); err != nil || string(data) != "#!/bin/sh\nexit 2\n" || !strings.HasPrefix(guard, opts.StateDir) {
 		t.Errorf("approved: %q, %v", guard, err)
 	}
 	write(t, filepath.Join(opts.Workspace, ".tenterhook", "hooks", "guard", "guard.sh"), "other")
-	if why := folders()["project/guard"]; strings.HasPrefix(why, "/") {
-		t.Errorf("changed: %q", why)
+	refused("changed", "changed since")
+	write(t, filepath.Join(opts.UserDir, "hooks", "open", "HOOK.md"), "+++\nevent = \"Stop\"\ncommand = \"true\"\n+++\n")
+	chmod(t, filepath.Join(opts.UserDir, "hooks", "open"), 0o777)
+	reload(t, reg)
+	var writable *hook.Error
+	l := state(t, reg, "user/open")
+	if _, err := reg.Folder(l.Hook); !errors.As(err, &writable) || writable.Failure != hook.FailureUntrusted || writable.Reason != l.Why || l.State != hook.StateUntrusted {
+		t.Errorf("writable by all: %+v, the list says %s %q", writable, l.State, l.Why)
 	}
 	if folder, err := reg.Folder(&hook.Hook{}); folder != "" || err != nil {
 		t.Errorf("of no hook: %q, %v", folder, err)

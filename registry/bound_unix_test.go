@@ -61,11 +61,18 @@ func TestScriptThatChangesWhileARewriterRunsDoesNotRun(t *testing.T) {
 // The second asking, on the input that a hook beside it rewrote.
 func TestScriptThatChangesBeforeItIsAskedAgainDoesNotRun(t *testing.T) {
 	opts := machine(t, "")
-	reg, script := approved(t, opts, "cat | sh check.sh")
-	write(t, script, "cat > /dev/null\n")
+	mark, script := filepath.Join(t.TempDir(), "mark"), filepath.Join(opts.Workspace, "check.sh")
+	write(t, script, "cat > /dev/null; : > "+mark+"; exit\n")
+	write(t, filepath.Join(opts.UserDir, "settings.toml"), "[sandbox]\nproject = \"none\"\n") // so that it can write the mark
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), handlers("PreToolUse", "cat | sh check.sh"))
+	reg := open(t, opts)
 	approve(t, reg)
 	on(t, reg, "rewriter", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
-		time.Sleep(300 * time.Millisecond) // the script has been asked once
+		for until := time.Now().Add(15 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+			if _, err := os.Stat(mark); err == nil { // the script has been asked once
+				break
+			}
+		}
 		write(t, script, "echo evil >&2\nexit 2\n")
 		return &hook.Output{UpdatedInput: []byte(`{"command": "pwd"}`)}, nil
 	})
@@ -77,10 +84,11 @@ func TestScriptThatChangesBeforeItIsAskedAgainDoesNotRun(t *testing.T) {
 func TestScriptThatChangesBeforeItsBackgroundStartDoesNotRun(t *testing.T) {
 	opts := machine(t, "")
 	opts.MaxAsync = 1
-	mark := filepath.Join(t.TempDir(), "mark")
+	dir := t.TempDir()
+	mark, free := filepath.Join(dir, "mark"), filepath.Join(dir, "free") // with which the only place becomes free
 	results := make(chan registry.AsyncResult, 2)
 	opts.OnAsync = func(a registry.AsyncResult) { results <- a }
-	put(t, filepath.Join(opts.UserDir, "hooks"), "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"sleep 0.5; true\"\nasync = true\n+++\n")
+	put(t, filepath.Join(opts.UserDir, "hooks"), "-- a/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"while ! [ -e "+free+" ]; do sleep 0.02; done\"\nasync = true\n+++\n")
 	script := filepath.Join(opts.Workspace, "check.sh")
 	write(t, script, "echo good > "+mark+"\n")
 	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), entry(`"command": "sh check.sh", "async": true`))
@@ -88,6 +96,7 @@ func TestScriptThatChangesBeforeItsBackgroundStartDoesNotRun(t *testing.T) {
 	approve(t, reg)
 	dispatch(t, reg, bash("ls"))
 	write(t, script, "echo evil > "+mark+"\n")
+	write(t, free, "")
 	for range 2 {
 		if a := <-results; a.Result.Hook.Scope == hook.ScopeProject && a.Result.Failure != hook.FailureUntrusted {
 			t.Errorf("%+v", a.Result)

@@ -74,7 +74,7 @@ hooks = [{type = "command", command = "true"}]
 		"other/package.json":    {"1 files, 0 hooks", "package.json:1 no_hooks"},
 		".cursor/hooks.json":    {"1 files, 1 hooks"},
 		".codex/config.toml":    {"1 files, 1 hooks"},
-		"noted/settings.jsonc":  {"1 files, 1 hooks", "settings.jsonc:1 json_comment"},
+		"noted/settings.jsonc":  {"1 files, 1 hooks"},
 		"five/hooks.json5":      {"1 files, 1 hooks"},
 		"action/lint.kiro.hook": {"1 files, 1 hooks"},
 		"plain/HOOK.markdown":   {"1 files, 1 hooks"},
@@ -304,15 +304,18 @@ func (c *checker) Check(call *hook.Call) []hook.Diagnostic {
 	return nil
 }
 
-// A file is checked in the project that it lies in; one of the home directory in
+// A file is checked in the project that it is in; one of the home directory in
 // the workspace.
 func TestCheckLooksInTheProjectOfAFile(t *testing.T) {
-	dir := tree(t, "-- w/.claude/settings.json --\n{\"hooks\": "+stopHook+"}\n-- home/.claude/settings.json --\n{\"hooks\": "+stopHook+"}\n-- plain/settings.json --\n{\"hooks\": "+stopHook+"}\n")
+	dir := tree(t, "-- w/.claude/settings.json --\n{\"hooks\": "+stopHook+"}\n-- home/.claude/settings.json --\n{\"hooks\": "+stopHook+"}\n-- plain/settings.json --\n{\"hooks\": "+stopHook+"}\n-- .hidden/home/.claude/settings.json --\n{\"hooks\": "+stopHook+"}\n")
 	here := t.TempDir()
-	for path, want := range map[string]string{"w/.claude/settings.json": filepath.Join(dir, "w"), "home/.claude/settings.json": here, "plain/settings.json": here} {
+	for path, want := range map[string]string{"w/.claude/settings.json": filepath.Join(dir, "w"), "home/.claude/settings.json": here, "plain/settings.json": here, ".hidden/home/.claude/settings.json": here} {
 		c := &checker{}
 		opts := only()
 		opts.Workspace, opts.Env = here, []string{"HOME=" + filepath.Join(dir, "home")}
+		if strings.HasPrefix(path, ".hidden") {
+			opts.Env = []string{"HOME=" + filepath.Join(dir, ".hidden", "home")}
+		}
 		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindCommand: c}
 		if _, err := registry.Check(t.Context(), opts, filepath.Join(dir, path)); err != nil {
 			t.Fatal(err)

@@ -140,7 +140,7 @@ func (d *describer) Describe(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic
 	if len(hooks) == 0 {
 		return nil, nil
 	}
-	definition, _ := trust.Define(hooks...) // nil for one that cannot be told
+	definition, _ := trust.Define(hooks...) // nil for one that is unknown
 	return []trust.Plugin{{Hooks: hooks, Subject: trust.Subject{ID: "plugin/" + pkg + "/binary", Root: dir, Path: filepath.Join(dir, "binary"),
 		Dir: dir, Only: "binary", Definition: definition}}}, nil
 }

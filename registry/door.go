@@ -64,7 +64,7 @@ func (r *Registry) Dropped() int { return r.dispatcher.Async.Lost() }
 
 // RunPacked runs one hook of a pack, that of a manifest in the pack, on an input that
 // another machine handed over, and waits for it though it is one of the background.
-// The pack must be one that the settings name, by its digest, and everything that keeps
+// The settings must name the pack, by its digest, and everything that keeps
 // a hook from running does: a hook that does not run is a skipped result.
 func (r *Registry) RunPacked(ctx context.Context, digest, manifest string, in hook.Input) (hook.Result, error) {
 	return r.dispatcher.RunPacked(ctx, digest, manifest, in)

@@ -165,7 +165,7 @@ func TestAStaleOrUnknownPolicyDoesWhatTheSettingsSay(t *testing.T) {
 	for word, want := range map[string]hook.Verdict{"keep": hook.NoOpinion, "ask": hook.Ask, "block": hook.Deny} {
 		t.Run(word, func(t *testing.T) {
 			f := policytest.New(t)
-			delete(f.Says, "release") // nobody may sign for packs, so none is missed
+			delete(f.Says, "release") // no one may sign for packs, so none is missed
 			reg := open(t, inFleet(t, f, fmt.Sprintf("on_unknown = %q\n", word)))
 			if out := dispatch(t, reg, bash("ls")); out.Verdict != want {
 				t.Errorf("unknown: %v, want %v", out.Verdict, want)
@@ -184,7 +184,11 @@ func TestAStaleOrUnknownPolicyDoesWhatTheSettingsSay(t *testing.T) {
 			if out := dispatch(t, reg, hook.PreToolUse{ToolName: "Write"}); out.Verdict != hook.Deny {
 				t.Errorf("an expired policy is in force no more: %v", out.Verdict)
 			}
-			if got := states(reg); got != "guard stale 2" {
+			got := states(reg)
+			for until := time.Now().Add(15 * time.Second); got != "guard stale 2" && time.Now().Before(until); got = states(reg) {
+				time.Sleep(5 * time.Millisecond)
+			}
+			if got != "guard stale 2" {
 				t.Error(got)
 			}
 		})
@@ -304,6 +308,9 @@ func TestSettingsThatMisspellAFleetBlock(t *testing.T) {
 		reg := open(t, opts)
 		if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny || !strings.Contains(out.Reason, "fleet") {
 			t.Errorf("%s: %v %s", name, out.Verdict, out.Reason)
+		}
+		if store, settings := reg.Fleet(); store != nil || settings.Name != "" {
+			t.Errorf("%s: a fleet that cannot be relied on: %+v", name, settings)
 		}
 	}
 }

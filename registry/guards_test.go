@@ -24,7 +24,7 @@ func TestNothingButSelfProtectionSwitchesTheHostsGuardsOff(t *testing.T) {
 	for name, tc := range map[string]struct {
 		settings map[hook.Scope]string
 		noHooks  bool
-		off      hook.Scope // whose word counts; 0 with on = nobody's
+		off      hook.Scope // whose word counts; 0 with on = no one's
 		on       bool
 	}{
 		"nothing is said":                     {on: true},

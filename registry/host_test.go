@@ -87,7 +87,7 @@ func (noting) Configure(s dialect.Settings) []hook.Diagnostic {
 }
 
 // What a handler and a recorder say of the settings stands among the
-// diagnostics, once, and anew when a reload changes the settings.
+// diagnostics, once, and again when a reload changes the settings.
 func TestWhatIsSaidOfTheSettingsIsADiagnostic(t *testing.T) {
 	for name, with := range map[string]func(*registry.Options){
 		"a handler":  func(o *registry.Options) { o.Handlers = map[hook.Kind]hook.Handler{hook.KindPrompt: noting{}} },
@@ -120,7 +120,7 @@ func TestWhatIsSaidOfTheSettingsIsADiagnostic(t *testing.T) {
 	}
 }
 
-// A host's functions that fail are told once each, and in a bounded number.
+// A host's functions that fail are reported once each, and in a bounded number.
 func TestFailuresOfTheHostAreToldOnce(t *testing.T) {
 	opts := only()
 	n := 0

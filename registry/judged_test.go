@@ -23,7 +23,7 @@ func into(command string) preToolUse {
 }
 
 // A guard that only the rewritten input concerns judges it, whoever rewrote it,
-// in both modes; a guard from a file does so as well.
+// in both modes; a guard from a file does so too.
 func TestGuardThatOnlyTheRewrittenInputConcernsJudgesIt(t *testing.T) {
 	dir := tree(t, "-- guard/HOOK.md --\n+++\nevent = \"PreToolUse\"\nmatcher = \"Bash\"\nif = \"Bash(rm *)\"\ncommand = \"echo no rm >&2; exit 2\"\n+++\n")
 	for _, serial := range []bool{false, true} {

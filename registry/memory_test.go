@@ -284,7 +284,7 @@ func TestReloadKeepsABrokenEntryAsItLastWas(t *testing.T) {
 	step(more, "-user/settings.toml:PreToolUse[0] settings", "user/more success")
 }
 
-// What a word of an approved command means by now was not approved.
+// What a word of an approved command means was not approved.
 func TestF4ReloadSeesAFileThatACommandCameToName(t *testing.T) {
 	opts := machine(t, "")
 	own := filepath.Join(opts.Workspace, ".tenterhook")

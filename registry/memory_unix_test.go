@@ -19,7 +19,7 @@ import (
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-// Of folders that cannot be read by now everything stays as it was, in order, and
+// Of folders that cannot be read everything stays as it was, in order, and
 // nothing of other folders, products and packages is mixed in.
 func TestAllThatAFolderHeldStaysWhileItCannotBeRead(t *testing.T) {
 	opts := machine(t, "")
@@ -78,7 +78,7 @@ func TestAllThatAFolderHeldStaysWhileItCannotBeRead(t *testing.T) {
 }
 
 // A settings file that was broken from the start is kept as nothing, and one that
-// is broken in another way by now as it was.
+// is broken in another way as it was.
 func TestBrokenSettingsOfTheStartAreKeptAsNothing(t *testing.T) {
 	opts := machine(t, "")
 	file := filepath.Join(opts.UserDir, "settings.json")
@@ -157,16 +157,16 @@ func TestSubjectSaysItsRootAndItsKey(t *testing.T) {
 type prober struct{ starter }
 
 func (p *prober) Probe(_ context.Context, h *hook.Hook) error {
-	if h.Name == "bad" {
+	if h.Name != "good" {
 		return errors.New("not reached")
 	}
 	return nil
 }
 
-// Probe asks handlers that can be probed, and else those that can be warmed.
+// Probe asks handlers that can be probed, and else the ones that can be warmed.
 func TestProbeSaysWhatIsNotReached(t *testing.T) {
 	for want, handler := range map[string]hook.Handler{
-		"dir/bad not reached": &prober{}, "dir/bad no server": &starter{}, "": hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil }),
+		"dir/bad not reached, dir/worse not reached": &prober{}, "dir/bad no server, dir/worse no server": &starter{}, "": hook.HandlerFunc(func(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil }),
 	} {
 		opts := only(tree(t, someServers))
 		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindMCP: handler}
@@ -207,7 +207,7 @@ func TestReloadSeesAFileThatIsWrittenTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// What stands in the place of a folder by now, and others could have put there,
+// What stands in the place of a folder, and others could have put there,
 // keeps nothing of what the folder held.
 func TestFolderThatOthersReplacedKeepsNothing(t *testing.T) {
 	for mode, keeps := range map[os.FileMode]bool{0o644: true, 0o666: false} {

@@ -57,7 +57,7 @@ func TestOnceRunsOnceUnderConcurrentDispatches(t *testing.T) {
 	}
 }
 
-// Whoever waits for a run that failed, or that denied, is judged itself.
+// A caller that waits for a run that failed, or that denied, is judged itself.
 func TestOnceThatDoesNotSucceedIsGivenBack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		first  func() (*hook.Output, error)
@@ -323,7 +323,7 @@ func TestOnceThatIsWaitedForTakesNoPlace(t *testing.T) {
 	})
 }
 
-// Whoever watches sees that a hook which waits for a run of itself was given up.
+// A caller that watches sees that a hook which waits for a run of itself was given up.
 func TestOnceThatIsGivenUpIsReportedAsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := open(t, only())

@@ -18,6 +18,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/dispatch"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/selection"
 	"github.com/tenterhook/tenterhook/trust"
@@ -76,7 +77,7 @@ const describeLimit = time.Minute
 // newHooks returns what selects hooks, and opens the stores that it looks into.
 func (r *Registry) newHooks(compat []string, commands hook.Handler) *selection.Hooks {
 	o := &r.opts
-	h := &selection.Hooks{Workspace: o.Workspace, Home: o.homeDir(), Homes: o.Homes, Env: o.Env, RuleEnv: o.Env, DirSandbox: o.DirSandbox,
+	h := &selection.Hooks{Workspace: o.Workspace, Home: o.homeDir(), Homes: append(o.Homes, environ.OtherHomes(o.getenv)...), Env: o.Env, RuleEnv: o.Env, DirSandbox: o.DirSandbox,
 		Off: o.switchedOff(compat), StrictCompat: o.StrictCompat, NonInteractive: o.NonInteractive, Recorder: o.Recorder,
 		Eligibility: eligibility.New(eligibility.Options{LookupEnv: o.lookupEnv()})}
 	if h.Env == nil {

@@ -117,13 +117,10 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	o.Workspace = cmp.Or(o.Workspace, ".")
 	o.Dirs, o.GuardDirs, o.Homes = slices.Clone(o.Dirs), slices.Clone(o.GuardDirs), slices.Clone(o.Homes)
 	o.Without = slices.Clone(o.Without)
 	o.Env = slices.Clone(o.Env)
 	o.Approvals = slices.Clone(o.Approvals)
-	o.Guards = slices.Clone(o.Guards)
-	o.Compat = slices.Clone(o.Compat)
 	o.Handlers = maps.Clone(o.Handlers)
 	o.MaxParallel = cmp.Or(max(o.MaxParallel, 0), max(32, 4*runtime.GOMAXPROCS(0)))
 	o.MaxAsync = max(o.MaxAsync, 0)

@@ -45,6 +45,9 @@ func TestWhoNamesAPackSaysWhoSwitchesItOff(t *testing.T) {
 				want = hook.NoOpinion
 			}
 			reg := open(t, opts)
+			if named := reg.Packs(); scope != hook.ScopeProject && scope != hook.ScopeLocal && (len(named) != 1 || !strings.HasSuffix(named[0], packtest.Digest(files))) {
+				t.Errorf("named by %s: %v", scope, named)
+			}
 			if got := verdict(t, reg); got != want {
 				t.Errorf("named by %s, switched off by the user: %s: %v, want %v", scope, name, got, want)
 			}
@@ -84,7 +87,7 @@ func TestGuardsOfAPackThatGoesWhileItIsLoadedBlock(t *testing.T) {
 			}
 			for _, when := range []string{"before a reload", "after one", "after two"} {
 				out := dispatch(t, reg, curl)
-				intact := name == "another manifest" // what was loaded lies there as it was
+				intact := name == "another manifest" // what was loaded is there as it was
 				if out.Verdict != hook.Deny || (out.Results[0].Status == hook.StatusBlocked) != intact {
 					t.Errorf("%s: %v, %+v", when, out.Verdict, out.Results[0])
 				}

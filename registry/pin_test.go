@@ -290,7 +290,7 @@ func TestPinnedGuardsGoOnInAnotherProcess(t *testing.T) {
 	if got := ids(dispatch(t, third, inSession("new"))); len(got) != 0 {
 		t.Errorf("another session: %v", got)
 	}
-	// Whoever knows the session does not ask what another process says of it.
+	// A caller that knows the session does not ask what another process says of it.
 	if got := third.PinSession("new", relayed); got != nil || len(ids(dispatch(t, third, inSession("new")))) != 0 {
 		t.Errorf("%v", named(got))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -90,7 +91,7 @@ func TestGatesReachAsFarAsWhoSetThem(t *testing.T) {
 	}
 }
 
-// Whoever finds a hook switched off reads by which file.
+// A caller that finds a hook switched off reads by which file.
 func TestGateNamesTheFileThatSetIt(t *testing.T) {
 	for text, scope := range map[string]hook.Scope{
 		"disable_all_hooks = true": hook.ScopeUser, `disabled = ["user/user"]`: hook.ScopeDir, "allow_managed_hooks_only = true": hook.ScopeManaged,
@@ -126,7 +127,7 @@ func TestGatesOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// Managed hooks run on with --no-hooks, unless the managed settings, and nobody
+// Managed hooks run on with --no-hooks, unless the managed settings, and no one
 // else's, allow it.
 func TestNoHooksLeavesManagedHooksUnlessTheManagedSettingsAllowIt(t *testing.T) {
 	const allow = "allow_no_hooks = true"
@@ -196,7 +197,7 @@ func TestF7SwitchedOffHookShadowsNothing(t *testing.T) {
 	}
 }
 
-// configured keeps what it was told.
+// configured keeps what it got.
 type configured struct {
 	hook.HandlerFunc
 	got dialect.Settings
@@ -339,7 +340,7 @@ priority = 1000000
 }
 
 // Even with nothing else switched off, a hook of a nearer scope that does the same
-// changes nothing: one that differs in any respect runs as well.
+// changes nothing: one that differs in any respect runs too.
 func TestManagedGuardIsNoTwinsToDisplace(t *testing.T) {
 	needsRoot(t)
 	opts := machine(t, "")
@@ -401,7 +402,7 @@ func TestDefaultPolicyIsThatOfAMisspeltEventToo(t *testing.T) {
 	}
 }
 
-// A file that nobody can read as hooks does not say what its failure means, nor
+// A file that no one can read as hooks does not say what its failure means, nor
 // which events it concerns: the default counts, for each that can be blocked.
 func TestDefaultPolicyIsThatOfFilesThatAreNoHooks(t *testing.T) {
 	for name, text := range map[string]string{
@@ -477,6 +478,7 @@ func TestUnsupportedHookShadowsNothing(t *testing.T) {
 
 // A workspace can't make loading slow by what it says in a file.
 func TestManyHooksOfOneNameAndManyDisabledOnesAreSoonLoaded(t *testing.T) {
+	built.NotUnderWine(t, "it takes minutes for so many folders")
 	if testing.Short() {
 		t.Skip("long: loads thousands of hooks")
 	}

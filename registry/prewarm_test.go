@@ -51,6 +51,13 @@ type = "mcp"
 server = "two"
 tool = "x"
 +++
+-- worse/HOOK.md --
++++
+event = "PreToolUse"
+type = "mcp"
+server = "four"
+tool = "x"
++++
 -- off/HOOK.md --
 +++
 event = "PreToolUse"
@@ -72,10 +79,10 @@ func TestPrewarmStartsWhatReadyHooksNeed(t *testing.T) {
 	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindMCP: s}
 	err := open(t, opts).Prewarm(t.Context())
 	slices.Sort(s.started)
-	if !slices.Equal(s.started, []string{"bad", "good"}) {
+	if !slices.Equal(s.started, []string{"bad", "good", "worse"}) {
 		t.Errorf("started for %v", s.started)
 	}
-	if err == nil || err.Error() != "dir/bad: no server" {
+	if err == nil || err.Error() != "dir/bad: no server\ndir/worse: no server" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -91,7 +98,7 @@ func TestCloseEndsAPrewarmUnderWay(t *testing.T) {
 		s.mu.Lock()
 		n := len(s.started)
 		s.mu.Unlock()
-		if n == 2 {
+		if n == 3 {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -102,7 +109,7 @@ func TestCloseEndsAPrewarmUnderWay(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := reg.Prewarm(t.Context()); !errors.Is(err, registry.ErrClosed) || len(s.started) != 2 {
+	if err := reg.Prewarm(t.Context()); !errors.Is(err, registry.ErrClosed) || len(s.started) != 3 {
 		t.Errorf("of a closed registry: %v %v", err, s.started)
 	}
 }

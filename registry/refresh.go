@@ -48,7 +48,7 @@ func (r *Registry) Refresh(ctx context.Context) (*Reloaded, error) {
 // caller holds reloading.
 func (r *Registry) unchanged() bool {
 	f := &r.fresh
-	return f.watch != nil && time.Since(f.full) < lookAgain && f.watch.Quiet() && r.dispatcher.Done.Err() == nil
+	return f.watch != nil && time.Since(f.full) < lookAgain && f.watch.Quiet()
 }
 
 // watchFiles has the system report what happens to files from now on. The caller

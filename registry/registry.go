@@ -1,10 +1,10 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/breaker"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dispatch"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/selection"
 	"github.com/tenterhook/tenterhook/trust"
@@ -92,26 +93,17 @@ func (o *Options) lookupEnv() func(string) (string, bool) {
 	if o.Env == nil {
 		return os.LookupEnv
 	}
-	vars := make(map[string]string, len(o.Env))
-	for _, kv := range o.Env {
-		if k, v, ok := strings.Cut(kv, "="); ok {
-			vars[k] = v
-		}
-	}
-	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+	return func(name string) (string, bool) { return environ.Lookup(o.Env, name) }
 }
 
-// homeDir is the home of the user for whom the hooks run: that of their environment.
-func (o *Options) homeDir() string {
-	if home, ok := o.lookupEnv()("HOME"); ok && home != "" {
-		return home
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return home
+// getenv reads the environment that hooks inherit; "" = the variable is not set.
+func (o *Options) getenv(name string) string {
+	value, _ := o.lookupEnv()(name)
+	return value
 }
+
+// homeDir is the home of the user for whom the hooks run: that of their environment, else this process's.
+func (o *Options) homeDir() string { return cmp.Or(environ.Home(o.getenv), environ.Home(os.Getenv)) }
 
 // Packs returns the references of the packs that are in force, as what names them has
 // them. Those of text that is no reference are among them.

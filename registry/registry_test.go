@@ -174,7 +174,7 @@ func TestRequiredVariableIsOneOfTheHooksOwnEnvironment(t *testing.T) {
 		"TENTERHOOK_TEST_TOKENS=x":  {hook.StateIneligible, false},
 		"XTENTERHOOK_TEST_TOKEN=x=": {hook.StateIneligible, false},
 	} {
-		opts.Env = []string{variable}
+		opts.Env = []string{searchPath(), variable}
 		if l := state(t, open(t, opts), "dir/a"); l.State != want.state || strings.Contains(l.Why, "it is empty") != want.empty {
 			t.Errorf("%s: %s %q", variable, l.State, l.Why)
 		}

@@ -278,7 +278,7 @@ func TestF11ReloadWhileDispatchesRun(t *testing.T) {
 	}
 }
 
-// What others can write by now must not run because its manifest is broken too.
+// What others can write must not run because its manifest is broken too.
 func TestF5BrokenAndWritableByOthersIsNotKept(t *testing.T) {
 	built.NotOnWindows(t, "no mode says who may write")
 	opts := machine(t, "")

@@ -94,9 +94,11 @@ func TestSelectionAsJSONNamesHooksAndReasons(t *testing.T) {
 	}
 	on(t, reg, "a", answer(nil), func(h *hook.Hook) { h.Matcher = "Bash" })
 	on(t, reg, "b", answer(nil), func(h *hook.Hook) { h.Matcher = "Write" })
+	on(t, reg, "c", answer(nil))
+	on(t, reg, "d", answer(nil), func(h *hook.Hook) { h.Event = hook.EventStop })
 	text, err := json.Marshal(reg.Select(bash("ls")))
-	want := `{"event":"PreToolUse","selected":[{"hook":"in-process/a","by":"matcher \"Bash\" takes \"Bash\"","unbound":""}],` +
-		`"skipped":[{"hook":"in-process/b","why":"matcher","detail":"matcher \"Write\" does not take \"Bash\""}]}`
+	want := `{"event":"PreToolUse","selected":[{"hook":"in-process/a","by":"matcher \"Bash\" takes \"Bash\"","unbound":""},{"hook":"in-process/c","by":"every PreToolUse","unbound":""}],` +
+		`"skipped":[{"hook":"in-process/b","why":"matcher","detail":"matcher \"Write\" does not take \"Bash\""},{"hook":"in-process/d","why":"event","detail":"it listens to Stop"}]}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -186,6 +187,7 @@ func TestBrokenSettingsAreAHookThatFails(t *testing.T) {
 }
 
 func TestF5SettingsThatOthersCanWriteDoNotCount(t *testing.T) {
+	built.NotOnWindows(t, "no mode says who may write, and access lists are not judged")
 	opts := machine(t, `
 -- home/.config/tenterhook/settings.toml --
 disable_all_hooks = true
@@ -466,7 +468,7 @@ func TestDedupeOfEveryKindDropsCopiesAlone(t *testing.T) {
 	}
 }
 
-// An administrator's settings for Claude Code lie beside the managed folder.
+// An administrator's settings for Claude Code are beside the managed folder.
 func TestManagedSettingsOfAnotherProductLieBesideOurs(t *testing.T) {
 	opts := machine(t, "")
 	opts.Compat = []string{"claude"}

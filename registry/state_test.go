@@ -30,7 +30,7 @@ func relayed(t *testing.T, s registry.State) registry.State {
 	return again
 }
 
-// TestStateGoesOnInAnotherRegistry runs a history in one registry, and goes on
+// TestStateGoesOnInAnotherRegistry runs a history in one registry, and continues
 // in others: what one with the state does differs from what a new one does.
 func TestStateGoesOnInAnotherRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -136,6 +136,15 @@ func TestStatesOfTwoProcessesMerge(t *testing.T) {
 			before: registry.State{Once: map[string]bool{"o": true}, Stops: map[string]int{"a": 1}, Breakers: map[string]breaker.Memory{"b": failed(2)}},
 			want:   registry.State{Once: map[string]bool{"other": true}, Stops: map[string]int{}, Breakers: map[string]breaker.Memory{}},
 		},
+		"all that went is removed": {
+			theirs: registry.State{Once: map[string]bool{"o": true, "p": true, "q": true}},
+			before: registry.State{Once: map[string]bool{"o": true, "p": true, "q": true}},
+			want:   registry.State{Once: map[string]bool{}, Stops: map[string]int{}, Breakers: map[string]breaker.Memory{}},
+		},
+		"all that is new is added": {
+			after: registry.State{Once: map[string]bool{"o": true, "p": true, "q": true}},
+			want:  registry.State{Once: map[string]bool{"o": true, "p": true, "q": true}, Stops: map[string]int{}, Breakers: map[string]breaker.Memory{}},
+		},
 		"failures of both add up": {
 			theirs: registry.State{Breakers: map[string]breaker.Memory{"b": failed(3)}},
 			before: registry.State{Breakers: map[string]breaker.Memory{"b": failed(1)}},
@@ -165,15 +174,19 @@ func TestStatesOfTwoProcessesMerge(t *testing.T) {
 
 // A person closes breakers of one hook, or of all.
 func TestResetClosesTheBreakersOfAHook(t *testing.T) {
-	reg := open(t, only())
-	for _, name := range []string{"b", "a", "good"} {
-		on(t, reg, name, func(context.Context, hook.PreToolUse) (*hook.Output, error) {
-			if name == "good" {
-				return nil, nil
-			}
-			return nil, errors.New("bad")
-		}, func(h *hook.Hook) { h.Breaker.Failures = 1 })
+	build := func() *registry.Registry {
+		reg := open(t, only())
+		for _, name := range []string{"b", "a", "good"} {
+			on(t, reg, name, func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+				if name == "good" {
+					return nil, nil
+				}
+				return nil, errors.New("bad")
+			}, func(h *hook.Hook) { h.Breaker.Failures = 1 })
+		}
+		return reg
 	}
+	reg := build()
 	for _, step := range []struct {
 		reset, closed string
 		want          []string
@@ -190,6 +203,12 @@ func TestResetClosesTheBreakersOfAHook(t *testing.T) {
 			t.Errorf("after reset %q: -want +got:\n%s", step.reset, diff)
 		}
 	}
+	other := build()
+	other.Restore(relayed(t, reg.State()))
+	want := []string{"in-process/b failed breaker_open", "in-process/a failed breaker_open", "in-process/good success"}
+	if diff := cmp.Diff(want, ids(dispatch(t, other, bash("ls")))); diff != "" {
+		t.Errorf("in another process: -want +got:\n%s", diff)
+	}
 	for key := range reg.State().Breakers {
 		if id, path := registry.BreakerHook(key); id != "in-process/a" && id != "in-process/b" || path != "" {
 			t.Errorf("%q is of %q in %q", key, id, path)
@@ -200,7 +219,7 @@ func TestResetClosesTheBreakersOfAHook(t *testing.T) {
 	}
 }
 
-// What a later version, or nobody, wrote into a state is left out, and the rest
+// What a later version, or no one, wrote into a state is left out, and the rest
 // counts.
 func TestKeysOfAStateThatAreNoneAreLeftOut(t *testing.T) {
 	reg := open(t, only())

@@ -60,7 +60,7 @@ func (r *Registry) Folder(h *hook.Hook) (string, error) {
 
 // Subject is a definition, or a plugin, that runs only with an approval.
 type Subject struct {
-	Hooks   []*hook.Hook  // none for a plugin that nobody asked yet which it has
+	Hooks   []*hook.Hook  // none for a plugin that was not asked yet
 	Plugin  bool          // one approval for the plugin and all its hooks
 	Verdict trust.Verdict // with what changed since it was approved
 

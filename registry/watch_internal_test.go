@@ -3,7 +3,9 @@ package registry
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +55,7 @@ func event(name string, op fsnotify.Op) func(context.Context, *gaze) {
 }
 
 // A reload comes when what changed is at rest, and after a while though it is
-// not. What nobody asked for, and the end of the context, brings none.
+// not. What no one asked for, and the end of the context, brings none.
 func TestWatchWaitsUntilWhatChangedIsAtRest(t *testing.T) {
 	const quiet = time.Hour // until the context ends
 	for name, tc := range map[string]struct {
@@ -98,27 +100,34 @@ func unrest(ctx context.Context, g *gaze) {
 	}
 }
 
-// A registry that is asked again and again has the system report changes, where the
-// system can, and asks it no more once it is closed.
-func TestRefreshAsksTheSystemToReportChanges(t *testing.T) {
-	base := t.TempDir()
-	r, err := Open(t.Context(), Options{Workspace: t.TempDir(), UserDir: filepath.Join(base, "user"), ManagedDir: filepath.Join(base, "managed"), StateDir: filepath.Join(base, "state"), Env: []string{"HOME=" + base}})
+// What is no longer asked for is not watched, and a folder that is missing is watched
+// through the nearest that exists.
+func TestWatchIsOfWhatIsAskedForAndNothingElse(t *testing.T) {
+	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		t.Fatal(err)
+		t.Skip(err)
 	}
-	defer r.Close()
-	if !r.fresh.tried.IsZero() {
-		t.Error("it was asked before the first Refresh")
-	}
-	for range 2 {
-		if _, err := r.Refresh(t.Context()); err != nil {
+	defer w.Close()
+	base := t.TempDir()
+	here, there, missing := filepath.Join(base, "a", "here"), filepath.Join(base, "b", "there"), filepath.Join(base, "c", "d", "e", "missing")
+	for _, dir := range []string{here, there, filepath.Join(base, "c")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.fresh.tried.IsZero() || r.fresh.watch != nil && r.fresh.full.IsZero() {
-		t.Errorf("%+v", r.fresh)
-	}
-	if err := r.Close(); err != nil || r.fresh.watch != nil {
-		t.Errorf("it is closed, and watches: %v", err)
+	g := &gaze{watcher: w}
+	for _, step := range []struct{ dirs, watched []string }{
+		{[]string{here, there, missing}, []string{filepath.Dir(here), here, filepath.Dir(there), there, filepath.Join(base, "c")}},
+		{[]string{here}, []string{filepath.Dir(here), here}},
+		{nil, nil},
+	} {
+		if err := g.follow(step.dirs); err != nil {
+			t.Fatal(err)
+		}
+		got := w.WatchList()
+		slices.Sort(got)
+		if !slices.Equal(got, step.watched) {
+			t.Errorf("for %v it watches %v", step.dirs, got)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -145,7 +146,7 @@ func TestChangesAreSentences(t *testing.T) {
 }
 
 // Lists of files are compared by name: each difference is one change, or two if
-// the mode differs as well.
+// the mode differs too.
 func TestFileChangesNameEachDifference(t *testing.T) {
 	plain := func(name, sum string) File { return File{Name: name, Size: 1, SHA256: sum} }
 	exec := func(f File) File { f.Exec = true; return f }
@@ -184,6 +185,9 @@ func TestFieldChangesOfWhatIsNoListAreOneChange(t *testing.T) {
 		{`[{"a":1},{"b":2}]`, `[{"a":1}]`, `its b of hook 2 was removed (2)`},
 		{``, `[{"a":1}]`, `its a was added (1)`},
 		{`[{"a":1}]`, `{"a":2}`, `its definition changed from [{"a":1}] to {"a":2}`},
+		{`[{"type":"plugin","a":1},{"events":[],"b":1}]`, `[{"type":"plugin","a":2},{"events":[],"b":2}]`, `its a changed from 1 to 2; its b of hook 1 changed from 1 to 2`},
+		{`[{"type":"x","a":1},{"events":[],"b":1}]`, `[{"type":"x","a":2},{"events":[],"b":2}]`, `its a of hook 1 changed from 1 to 2; its b of hook 2 changed from 1 to 2`},
+		{`[{"events":[],"type":"plugin","a":1},{}]`, `[{"events":[],"type":"plugin","a":2},{}]`, `its a of hook 1 changed from 1 to 2`},
 		{`7`, `[]`, `its definition changed from 7 to []`},
 	} {
 		var got []string
@@ -220,6 +224,34 @@ func TestEveryErrorIsAProblemWithARemedy(t *testing.T) {
 	want := hook.Diagnostic{Severity: hook.SeverityError, Code: CodeBusy, Path: "p", Message: "p is held", Hint: "wait"}
 	if diff := cmp.Diff(want, own.Diagnostic()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Of two processes that make a copy, the second takes that of the first.
+func TestACopyThatIsThereIsLeftAlone(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seal, err := Subject{ID: "x", Root: root, Path: root, Dir: root, Definition: []byte("[]")}.Seal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSnapshots(t.TempDir())
+	path := filepath.Join(s.dir, "copy")
+	var made []fs.FileInfo
+	for range 2 {
+		if err := s.copy(seal, path); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, info)
+	}
+	if !os.SameFile(made[0], made[1]) {
+		t.Error("it was made again")
 	}
 }
 

@@ -56,6 +56,8 @@ func TestOnlySmallTextsAreKept(t *testing.T) {
 	w.write("large", strings.Repeat("b", most+1), 0o644)
 	w.write("binary", "\x00", 0o644)
 	w.write("latin", "\xe4", 0o644)
+	w.write("marks", "\ufffd\ufffd", 0o644)
+	w.write("empty", "", 0o644)
 	w.link("run.sh", "alias")
 	for i := range all / most { // one less than these fits beside the others
 		w.write(fmt.Sprintf("many/%02d", i), strings.Repeat(string(rune('a'+i)), most-1), 0o644)
@@ -70,7 +72,7 @@ func TestOnlySmallTextsAreKept(t *testing.T) {
 		return err == nil
 	}
 	for text, want := range map[string]bool{
-		manifest: true, strings.Repeat("a", most): true, strings.Repeat("b", most+1): false, "\x00": false, "\xe4": false, "#!/bin/sh\necho old\n": true, "named": true,
+		manifest: true, strings.Repeat("a", most): true, strings.Repeat("b", most+1): false, "\x00": false, "\xe4": false, "\ufffd\ufffd": true, "": true, "#!/bin/sh\necho old\n": true, "named": true,
 		strings.Repeat("a", most-1): true, strings.Repeat("n", most-1): true, strings.Repeat("p", most-1): false,
 	} {
 		if kept(text) != want {
@@ -87,6 +89,7 @@ func TestTextOfASealIsWhatWasSealed(t *testing.T) {
 	w.write("/tools/run.sh", "outside", 0o644)
 	w.write("/first.sh", "another", 0o644)
 	w.write("gone", "gone", 0o644)
+	w.write("grows", "grow", 0o644)
 	w.write("hides.sh", "#!/bin/sh\n#\x00\xff\nrm x\n", 0o755)
 	w.write("mostly", strings.Repeat("text ", 20)+"\xff\x00", 0o644)
 	w.write("program", "\x7fELF\x02\x01\x01"+strings.Repeat("\x00\xf3", 99), 0o755)
@@ -96,6 +99,10 @@ func TestTextOfASealIsWhatWasSealed(t *testing.T) {
 	sealed := seal(t, s)
 	w.remove("gone")
 	w.write("HOOK.md", "another", 0o644)
+	w.write("grows", "grown", 0o644)
+	if _, ok := sealed.Text(trust.File{Name: "other", SHA256: sha("other")}); ok {
+		t.Error("a file that was not sealed has a text")
+	}
 	a := sealed.Approval()
 	got := make(map[string]string)
 	for _, f := range append(a.Folder, a.Files...) {
@@ -103,7 +110,7 @@ func TestTextOfASealIsWhatWasSealed(t *testing.T) {
 			got[f.Name] = fmt.Sprintf("%.8s %d", text, len(text))
 		}
 	}
-	for name, want := range map[string]string{"fits": fmt.Sprintf("aaaaaaaa %d", most), "run.sh": "#!/bin/s 19", "hides.sh": "#!/bin/s 19", "mostly": "text tex 102", "program": "", "tools/run.sh": "outside 7", "first.sh": "another 7", "large": "", "gone": "", "HOOK.md": "", "alias": "", "none": ""} {
+	for name, want := range map[string]string{"fits": fmt.Sprintf("aaaaaaaa %d", most), "run.sh": "#!/bin/s 19", "hides.sh": "#!/bin/s 19", "mostly": "text tex 102", "program": "", "tools/run.sh": "outside 7", "first.sh": "another 7", "large": "", "gone": "", "grows": "", "HOOK.md": "", "alias": "", "none": ""} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-// said is what a digest would say of the files that lie below root now.
+// said is what a digest would say of the files that are below root now.
 func said(t testing.TB, root string) (files []trust.File) {
 	t.Helper()
 	must(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {

@@ -123,9 +123,7 @@ func define(h *hook.Hook) (definition, error) {
 		}
 	}
 	d.Params = h.Params
-	if len(h.Env) > 0 {
-		d.Env = make(map[string]text, len(h.Env))
-	}
+	d.Env = make(map[string]text, len(h.Env))
 	for key, value := range h.Env {
 		d.Env[key] = text(value)
 	}

@@ -16,8 +16,9 @@ type edit struct {
 	line string
 }
 
-// unified is the unified diff of two texts under one name, "" if they are equal.
-func unified(name string, old, now []byte) string {
+// UnifiedDiff is the unified diff of two texts under one name, with control
+// characters of the name escaped; "" if they are equal.
+func UnifiedDiff(name string, old, now []byte) string {
 	edits := diffLines(lines(old), lines(now))
 	var b strings.Builder
 	a, z := 1, 1 // the numbers of the next old and new line
@@ -138,7 +139,7 @@ func diffMiddle(old, now []string) []edit {
 	i, j := 0, 0
 	for i < len(old) || j < len(now) {
 		switch {
-		case longest != nil && i < len(old) && j < len(now) && old[i] == now[j]:
+		case i < len(old) && j < len(now) && old[i] == now[j]:
 			edits = append(edits, edit{' ', old[i]})
 			i, j = i+1, j+1
 		case i < len(old) && (longest == nil || j == len(now) || longest[(i+1)*width+j] >= longest[i*width+j+1]):

@@ -35,7 +35,7 @@ func TestUnifiedDiff(t *testing.T) {
 			if want != "" {
 				want = "--- x\n+++ x\n" + want
 			}
-			if diff := cmp.Diff(want, unified("x", []byte(test.old), []byte(test.now))); diff != "" {
+			if diff := cmp.Diff(want, UnifiedDiff("x", []byte(test.old), []byte(test.now))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -44,8 +44,10 @@ func TestUnifiedDiff(t *testing.T) {
 
 func TestDiffLeadsFromOneTextToTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab\n")), 0, 60, -1)
-		old, now := text.Draw(t, "old"), text.Draw(t, "now")
+		text := rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n"}), 0, 12)
+		end := rapid.SampledFrom([]string{"", "a"})
+		old := strings.Join(text.Draw(t, "old"), "") + end.Draw(t, "end of old")
+		now := strings.Join(text.Draw(t, "now"), "") + end.Draw(t, "end of now")
 		var from, to strings.Builder
 		kept := 0
 		for _, e := range diffLines(lines([]byte(old)), lines([]byte(now))) {

@@ -39,11 +39,9 @@
 //
 // Reading a hook's folder makes a [Seal]: digests to be judged and approved,
 // and the identity of every file (device, inode, size, times of change, mode)
-// so that [Seal.Intact] can tell for a stat a file that nothing moved. For all
-// the words that name no file it takes one stat more, of the folder that they
-// would are created in; where that changed, the words are looked at again. A
-// [Guard] does both: it keeps a verdict for as long as seal and stores hold and
-// judges again when they do not. A file's times tell nothing if it changed at
+// so that [Seal.Intact] can tell for a stat a file that nothing moved. A
+// [Guard] does both: it keeps the seal of a folder for as long as it holds, and
+// reads the folder again when it does not. A file's times tell nothing if it changed at
 // the moment it was read, so the seal of a file that is younger
 // than a tenth of a second (two seconds, where times are whole seconds) does
 // not hold yet.

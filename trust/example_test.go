@@ -9,7 +9,7 @@ import (
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-// A hook that came with a workspace runs once somebody approved it, for as long
+// A hook that came with a workspace runs once a person approved it, for as long
 // as nothing changes.
 func Example() {
 	workspace, err := os.MkdirTemp("", "workspace")
@@ -32,7 +32,7 @@ func Example() {
 	guard := trust.NewGuard(subject, store)
 	fmt.Println(guard.Check(nil).Why)
 
-	seal, err := subject.Seal() // what is there, to be shown to somebody
+	seal, err := subject.Seal() // what is there, to be shown to a person
 	if err != nil {
 		panic(err)
 	}

@@ -123,14 +123,14 @@ func known(books []*book, key Key) bool {
 // judge asks the stores. A single approval is enough; else the first that knows
 // of an earlier approval says what changed.
 func (g *Guard) judge(seal *Seal) Verdict {
-	var verdict Verdict
-	for i, s := range g.stores {
+	verdict, known := unapproved(seal.key), false
+	for _, s := range g.stores {
 		v := s.Judge(seal)
 		if v.Approved {
 			return v
 		}
-		if i == 0 || len(s.current().find(seal.key)) > 0 {
-			verdict = v
+		if !known && len(s.current().find(seal.key)) > 0 {
+			verdict, known = v, true
 		}
 	}
 	return verdict

@@ -100,6 +100,10 @@ func TestGuardAsksEveryStore(t *testing.T) {
 	first := trust.Memory()
 	approve(t, first, w.seal())
 	w.write("run.sh", "later", 0o755)
+	w.write("more", "", 0o644)
+	second := trust.Memory()
+	approve(t, second, w.seal())
+	w.remove("more")
 	own := trust.Memory()
 	approve(t, own, w.seal())
 	var exported bytes.Buffer
@@ -122,6 +126,8 @@ func TestGuardAsksEveryStore(t *testing.T) {
 		"nothing, then this":                    {[]*trust.Store{trust.Memory(), handed}, true, ""},
 		"nothing, then an earlier state":        {[]*trust.Store{trust.Memory(), first}, false, "run.sh changed"},
 		"an earlier state, then nothing":        {[]*trust.Store{first, trust.Memory()}, false, "run.sh changed"},
+		"two earlier states":                    {[]*trust.Store{first, second}, false, "run.sh changed"},
+		"two earlier states, the other first":   {[]*trust.Store{second, first}, false, "more was removed"},
 		"an earlier state between two":          {[]*trust.Store{trust.Memory(), first, trust.Memory()}, false, "run.sh changed"},
 		"a broken one, then this":               {[]*trust.Store{broken, handed}, true, ""},
 		"a broken one, then nothing":            {[]*trust.Store{broken, trust.Memory()}, false, file + ".none"},

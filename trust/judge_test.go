@@ -132,6 +132,18 @@ func TestF4WhatChangedSinceTheApprovalIsSaid(t *testing.T) {
 	}
 }
 
+// A definition that differs in nothing that has a name is another all the same.
+func TestAChangeWithoutANameEndsAnApproval(t *testing.T) {
+	w, store := newWorkspace(t), trust.Memory()
+	s := w.subject()
+	s.Definition = []byte(`[{"type":"http"}]`)
+	approve(t, store, seal(t, s))
+	s.Definition = []byte(`[{"type":"http"},{}]`)
+	if v := store.Judge(seal(t, s)); v.Approved || v.Why != "it changed since it was approved" {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestApprovalHoldsForOneWorkspaceOnly(t *testing.T) {
 	built.NeedsLinks(t)
 	one, two := newWorkspace(t), newWorkspace(t)
@@ -142,7 +154,7 @@ func TestApprovalHoldsForOneWorkspaceOnly(t *testing.T) {
 	}
 	linked := trust.Subject{ID: "project/guard", Root: filepath.Join(tempDir(t), "link"), Definition: define(t, guardHook())}
 	if err := os.Symlink(one.root, linked.Root); err != nil {
-		t.Skip("no links here:", err)
+		t.Skip("no links here, as on Windows:", err)
 	}
 	linked.Dir = filepath.Join(linked.Root, ".tenterhook", "hooks", "guard")
 	linked.Path = filepath.Join(linked.Dir, "HOOK.md")
@@ -221,6 +233,28 @@ func TestChangesAreShownAsDiff(t *testing.T) {
 	}
 }
 
+// A file of the folder and one outside of it can have one name.
+func TestDiffIsOfTheFileThatChanged(t *testing.T) {
+	w, store := newWorkspace(t), trust.Memory()
+	w.write("x", "in\n", 0o644)
+	w.write("/x", "out\n", 0o644)
+	w.write("same", "out\n", 0o644)
+	s := w.subject()
+	s.Files = []string{w.path("/x")}
+	approve(t, store, seal(t, s))
+	for file, want := range map[string]string{"x": "-in\n+new\n", "/x": "-out\n+new\n"} {
+		before, err := os.ReadFile(w.path(file))
+		must(t, err)
+		w.write(file, "new\n", 0o644)
+		now := seal(t, s)
+		changes := store.Judge(now).Changes
+		if len(changes) != 1 || !strings.HasSuffix(store.Diff(now, changes[0]), "@@ -1,1 +1,1 @@\n"+want) {
+			t.Errorf("%s: %v\n%s", file, changes, store.Diff(now, changes[0]))
+		}
+		w.write(file, string(before), 0o644)
+	}
+}
+
 // A file that was handed in keeps no texts, so what a file was cannot be shown.
 func TestChangesOfWhatWasHandedInAreNamedAndNotShown(t *testing.T) {
 	w, own := newWorkspace(t), trust.Memory()
@@ -242,29 +276,43 @@ func TestChangesOfWhatWasHandedInAreNamedAndNotShown(t *testing.T) {
 	for _, c := range store.Judge(now).Changes {
 		got = append(got, string(c.Kind)+" "+c.Name+" "+store.Diff(now, c))
 	}
+	w.write("new.sh", "b\n", 0o644) // which was not judged
+	if d := store.Diff(now, trust.Change{Kind: trust.ChangeAdded, Name: "new.sh", New: "sha256:" + sha("a\n")}); d != "" {
+		t.Errorf("what is not there any more is shown: %s", d)
+	}
 	if diff := cmp.Diff([]string{"added new.sh --- new.sh\n+++ new.sh\n@@ -0,0 +1,1 @@\n+a\n", "content run.sh "}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestTextsOfWhatIsRevokedAreNotKept(t *testing.T) {
-	w, dir := newWorkspace(t), stateDir(t)
+	w, other, dir := newWorkspace(t), newWorkspace(t), stateDir(t)
 	store := open(t, dir)
-	approve(t, store, w.seal())
+	other.write("run.sh", "#!/bin/sh\necho other\n", 0o755)
+	other.write("/tool.sh", "tool\n", 0o755)
+	s := other.subject()
+	s.Files = []string{other.path("/tool.sh")}
+	approve(t, store, w.seal(), seal(t, s))
 	texts := func() int {
 		entries, err := os.ReadDir(filepath.Join(dir, "texts"))
 		must(t, err)
 		return len(entries)
 	}
-	if n := texts(); n != 2 {
-		t.Errorf("%d texts are kept, want 2", n)
+	if n := texts(); n != 4 { // both have the same manifest
+		t.Errorf("%d texts are kept, want 4", n)
 	}
-	as := list(t, store)
-	if n, err := store.Revoke(as[0].Key()); n != 1 || err != nil {
-		t.Error(n, err)
-	}
-	if n := texts(); n != 0 {
-		t.Errorf("%d texts are kept of nothing", n)
+	for _, step := range []struct {
+		of   trust.Subject
+		left int
+	}{{s, 2}, {w.subject(), 0}} {
+		key, err := step.of.Key()
+		must(t, err)
+		if n, err := store.Revoke(key); n != 1 || err != nil {
+			t.Error(n, err)
+		}
+		if n := texts(); n != step.left {
+			t.Errorf("%d texts are kept, want %d", n, step.left)
+		}
 	}
 	if v := store.Judge(w.seal()); v.Approved {
 		t.Error("approved though it was revoked")

@@ -3,6 +3,7 @@ package trust_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -23,7 +24,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// approveAll approves a hook without files for each of roots, one by one.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// approveAll approves a hook for each of roots, one by one, with the files of its
+// folder "hook" if there is one.
 func approveAll(dir string, roots []string) error {
 	store, err := trust.Open(dir)
 	if err != nil {
@@ -34,7 +41,11 @@ func approveAll(dir string, roots []string) error {
 		if err != nil {
 			return err
 		}
-		seal, err := trust.Subject{ID: "project/x", Root: root, Path: root + "/settings.json", Definition: definition}.Seal()
+		s := trust.Subject{ID: "project/x", Root: root, Path: root + "/settings.json", Definition: definition}
+		if dir := filepath.Join(root, "hook"); exists(dir) {
+			s.Dir = dir
+		}
+		seal, err := s.Seal()
 		if err != nil {
 			return err
 		}

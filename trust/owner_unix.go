@@ -82,11 +82,7 @@ func follow(path string, links int) (string, *Problem) {
 // written says whether a user other than owner can have written, or can
 // replace, what info is of.
 func written(owner Owner, path string, info fs.FileInfo, onTheWay bool) *Problem {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil
-	}
-	if uid := int(st.Uid); uid != 0 && (owner == OwnerRoot || uid != os.Getuid()) {
+	if uid := int(info.Sys().(*syscall.Stat_t).Uid); uid != 0 && (owner == OwnerRoot || uid != os.Getuid()) {
 		want := "root"
 		if owner == OwnerUser {
 			want = "you"
@@ -127,10 +123,14 @@ func (o *Owners) checkTree(owner Owner, dir string) *Problem {
 		}
 		seen = append(seen, top)
 		err = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
-			if err != nil {
-				if absent(err) {
-					return nil
-				}
+			var info fs.FileInfo
+			if err == nil {
+				info, err = e.Info()
+			}
+			switch {
+			case absent(err):
+				return nil // it went away
+			case err != nil:
 				return asProblem(path, err)
 			}
 			if count++; count > maxOwned {
@@ -139,10 +139,6 @@ func (o *Owners) checkTree(owner Owner, dir string) *Problem {
 			if e.Type() == fs.ModeSymlink {
 				todo = append(todo, path)
 				return nil
-			}
-			info, err := e.Info()
-			if err != nil {
-				return nil // it went away
 			}
 			if p := written(owner, path, info, false); p != nil {
 				return p

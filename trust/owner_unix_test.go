@@ -195,7 +195,7 @@ func TestF5StoreOfAnotherIsRefused(t *testing.T) {
 }
 
 // On the way to a file that was handed in such a folder will do, but the store's
-// own is nobody else's to write.
+// own is no other user's to write.
 func TestF5StoreInAFolderForAllIsRefused(t *testing.T) {
 	w, dir := newWorkspace(t), stateDir(t)
 	approve(t, open(t, dir), w.seal())

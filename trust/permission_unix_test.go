@@ -76,7 +76,7 @@ func TestIntactSaysWhatCannotBeExamined(t *testing.T) {
 	sealed := w.settled()
 	closed(t, w.path("lib"))
 	asowner.Do(t, func() {
-		// The folder's mode moved; of what lies in it nothing can be said.
+		// The folder's mode moved; of what is in it nothing can be said.
 		if ok, why := sealed.Intact(); ok || why != "lib moved" {
 			t.Errorf("%v %q", ok, why)
 		}
@@ -158,7 +158,10 @@ func TestSnapshotOfWhatMayNotBeReadOrWrittenIsNotMade(t *testing.T) {
 		"the script":        func(w *workspace, dir string) error { return os.Chmod(w.path("run.sh"), 0) },
 		"a folder":          func(w *workspace, dir string) error { return os.Chmod(w.path("lib"), 0) },
 		"the hook's folder": func(w *workspace, dir string) error { return os.Chmod(w.dir, 0) },
-		"the place":         func(w *workspace, dir string) error { return os.Chmod(dir, 0o500) },
+		"the place, and its lock is there": func(w *workspace, dir string) error {
+			return errors.Join(os.WriteFile(filepath.Join(dir, "snapshots.lock"), nil, 0o600), os.Chmod(dir, 0o500))
+		},
+		"the place": func(w *workspace, dir string) error { return os.Chmod(dir, 0o500) },
 		"the lock": func(w *workspace, dir string) error {
 			return os.WriteFile(filepath.Join(dir, "snapshots.lock"), nil, 0)
 		},

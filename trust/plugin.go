@@ -6,7 +6,7 @@ import "github.com/tenterhook/tenterhook/hook"
 // it asks for and what its hooks are.
 type Plugin struct {
 	Subject Subject
-	// Hooks are those that it is known to have. An approval that is missing or
+	// Hooks are its known ones. An approval that is missing or
 	// does not hold any more keeps all of them from running.
 	Hooks []*hook.Hook
 }

@@ -1,6 +1,7 @@
 package trust_test
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -19,6 +21,12 @@ import (
 func TestApprovedIffNothingThatIsBoundChanged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: tries thousands of changes")
+	}
+	if built.UnderWine() { // where one change takes 100 ms
+		checks := flag.Lookup("rapid.checks").Value
+		before := checks.String()
+		_ = checks.Set("10")
+		t.Cleanup(func() { _ = checks.Set(before) })
 	}
 	names := []string{"a", "b", "lib/a", "lib/deep/c"}
 	dir := tempDir(t)

@@ -68,9 +68,7 @@ func (r *reader) readOnly(name string) error {
 	case absent(err):
 		r.watch = append(r.watch, watched{path: r.path(name), name: name, gone: true})
 		return nil
-	case err != nil:
-		return asProblem(r.path(name), err)
-	case !info.Mode().IsRegular():
+	case err == nil && !info.Mode().IsRegular():
 		return notAFile(r.path(name), info.Mode().Type())
 	}
 	return r.readFile(name)
@@ -142,21 +140,14 @@ func (r *reader) list(rel, path string) ([]fs.DirEntry, stamp.Stamp, error) {
 	if err != nil {
 		return nil, stamp.Stamp{}, asProblem(path, err)
 	}
-	var entries []fs.DirEntry
-	for {
-		some, err := f.ReadDir(256)
-		entries = append(entries, some...)
-		if r.count+len(entries) > MaxFiles {
-			return nil, stamp.Stamp{}, tooMany(r.subject.Dir)
-		}
-		if err == io.EOF {
-			r.count += len(entries)
-			return entries, at, nil
-		}
-		if err != nil {
-			return nil, stamp.Stamp{}, asProblem(path, err)
-		}
+	entries, err := f.ReadDir(MaxFiles - r.count + 1)
+	if err != nil && err != io.EOF {
+		return nil, stamp.Stamp{}, asProblem(path, err)
 	}
+	if r.count += len(entries); r.count > MaxFiles {
+		return nil, stamp.Stamp{}, tooMany(r.subject.Dir)
+	}
+	return entries, at, nil
 }
 
 func (r *reader) readFile(rel string) error {
@@ -178,18 +169,13 @@ func (r *reader) readFile(rel string) error {
 
 // readLink takes a link that stays in the folder as it is: what it leads to is
 // bound by itself. One to a file elsewhere below the root is taken with that
-// file's content.
+// file's content. A link cannot be written, only replaced, which its folder shows.
 func (r *reader) readLink(rel string) error {
 	path := r.path(rel)
-	at, err := stamp.Of(path, false)
-	if err != nil {
-		return asProblem(path, err)
-	}
 	target, err := r.dir.Readlink(rel)
 	if err != nil {
 		return asProblem(path, err)
 	}
-	r.watch = append(r.watch, watched{path: path, name: rel, stamp: at})
 	if _, err := r.dir.Stat(rel); err == nil || errors.Is(err, fs.ErrNotExist) {
 		r.folder = append(r.folder, File{Name: rel, Link: target})
 		return nil
@@ -215,8 +201,8 @@ func (r *reader) openEnd(path string) (*os.File, error) {
 	if err != nil {
 		return nil, &Problem{CodeEscapes, path, "is a link out of its folder that cannot be followed", "put the file itself in its place"}
 	}
-	rel, err := filepath.Rel(r.root, end)
-	if err != nil || !filepath.IsLocal(rel) {
+	rel, below := relative(r.root, end)
+	if !below {
 		return nil, &Problem{CodeEscapes, path, "is a link out of " + show(r.root), "put the file itself in its place"}
 	}
 	if info, err := os.Lstat(end); err == nil && !info.Mode().IsRegular() {
@@ -250,9 +236,6 @@ func (r *reader) readNamed(path string) error {
 	if err == nil && !info.Mode().IsRegular() {
 		return notAFile(path, info.Mode().Type())
 	}
-	if err != nil {
-		return asProblem(path, err)
-	}
 	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return asProblem(path, err)
@@ -272,11 +255,8 @@ func (r *reader) readNamed(path string) error {
 // the path still means it is for the seal to find out.
 func (r *reader) digest(f *os.File, path string) (File, stamp.Stamp, error) {
 	at, err := stamp.OfFile(f)
-	if err != nil {
-		return File{}, at, asProblem(path, err)
-	}
-	info, err := f.Stat()
-	if err != nil {
+	info, statErr := f.Stat()
+	if err := errors.Join(err, statErr); err != nil {
 		return File{}, at, asProblem(path, err)
 	}
 	if !info.Mode().IsRegular() {

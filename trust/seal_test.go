@@ -176,6 +176,9 @@ func TestWhatCannotBeBoundIsRefused(t *testing.T) {
 		{"a file for a folder", func(w *workspace, s *trust.Subject) { s.Dir = w.path("run.sh") }, trust.CodeUnreadable},
 		{"no workspace", func(w *workspace, s *trust.Subject) { s.Root = w.path("/nowhere") }, trust.CodeUnreadable},
 		{"no ID", func(w *workspace, s *trust.Subject) { s.ID = "" }, trust.CodeDefinition},
+		{"an ID that is not UTF-8", func(w *workspace, s *trust.Subject) { s.ID = "project/\xff" }, trust.CodeDefinition},
+		{"a path that is not UTF-8", func(w *workspace, s *trust.Subject) { s.Path = w.path("/\xff") }, trust.CodeDefinition},
+		{"a definition that is no JSON", func(w *workspace, s *trust.Subject) { s.Definition = []byte("[") }, trust.CodeDefinition},
 		{"no definition", func(w *workspace, s *trust.Subject) { s.Definition = nil }, trust.CodeDefinition},
 		{"a root that is not UTF-8", func(w *workspace, s *trust.Subject) {
 			moved := w.root + "\xff"
@@ -388,7 +391,7 @@ func TestNamesOfFilesDoNotDependOnWhereTheWorkspaceIs(t *testing.T) {
 	}
 }
 
-// Names tell apart what lies below the root, in the workspace and elsewhere.
+// Names tell apart what is below the root, in the workspace and elsewhere.
 func TestNamesOfFilesSayWhereTheyLie(t *testing.T) {
 	w := newWorkspace(t)
 	workspace, elsewhere := tempDir(t), tempDir(t)

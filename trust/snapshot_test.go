@@ -29,7 +29,7 @@ func snapshots(t testing.TB) (*trust.Snapshots, string) {
 	return trust.NewSnapshots(dir), dir
 }
 
-// tree lists what lies in a folder: mode, name, and content or target.
+// tree lists what is in a folder: mode, name, and content or target.
 func tree(t testing.TB, dir string) []string {
 	t.Helper()
 	var list []string
@@ -58,7 +58,7 @@ func tree(t testing.TB, dir string) []string {
 
 func TestSnapshotHoldsTheFolder(t *testing.T) {
 	if windows {
-		t.Skip("modes look different")
+		t.Skip("modes look different on Windows")
 	}
 	w := newWorkspace(t)
 	w.write("lib/x.sh", "x", 0o664)
@@ -97,7 +97,7 @@ func TestSnapshotHoldsTheFolder(t *testing.T) {
 
 func TestF3OldBytesRunOrNothingDoes(t *testing.T) {
 	if windows {
-		t.Skip("needs sh")
+		t.Skip("its script is one for Unix, and this is Windows")
 	}
 	w := newWorkspace(t)
 	const old, evil = "#!/bin/sh\n. ./lib.sh\necho old\n", "#!/bin/sh\n. ./lib.sh\necho evil\n"
@@ -326,7 +326,7 @@ func TestASnapshotIsKeptForThirtyDays(t *testing.T) {
 // A name may be too long where the copy is to lie.
 func TestASnapshotWithoutEachFileIsNone(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("other lengths are too long")
+		t.Skip("other lengths are too long on Windows and macOS")
 	}
 	w := newWorkspace(t)
 	long := strings.Repeat("n", 250)

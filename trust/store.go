@@ -143,11 +143,11 @@ func (b *book) fresh(path string) bool {
 	if b.problem != nil && time.Since(b.read) > problemTTL {
 		return false
 	}
-	at, err := stamp.Of(path, true)
+	at, err := stamp.Of(path, true) // zero with an error, as b's is then
 	if b.absent {
 		return absent(err)
 	}
-	return err == nil && at == b.stamp
+	return at == b.stamp
 }
 
 // load reads the store's file. Its stamp is taken first: what is written

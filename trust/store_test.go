@@ -142,7 +142,7 @@ func TestStoreThatCannotBeReliedOnApprovesNothingAndIsLeftAlone(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if windows && strings.Contains(test.name, "root") {
-				t.Skip("roots look different")
+				t.Skip("roots look different on Windows")
 			}
 			w, dir := newWorkspace(t), stateDir(t)
 			bad := test.edit(good(t, w, dir))
@@ -151,7 +151,11 @@ func TestStoreThatCannotBeReliedOnApprovesNothingAndIsLeftAlone(t *testing.T) {
 			if got := code(t, err); got != test.code {
 				t.Errorf("code %q, want %q: %v", got, test.code, err)
 			}
-			v := store.Judge(w.seal())
+			sealed := w.seal()
+			v := store.Judge(sealed)
+			if v.Seal != sealed {
+				t.Error("the verdict does not say what was judged")
+			}
 			if v.Approved || v.Hint == "" || !strings.Contains(v.Why, "approvals.json") {
 				t.Errorf("verdict %+v", v)
 			}
@@ -351,7 +355,7 @@ func TestF7ApprovalsWithinTheWorkspaceAreRefused(t *testing.T) {
 	w.write("/ci/approvals.json", exported.String(), 0o644)
 	link := filepath.Join(tempDir(t), "link.json")
 	if err := os.Symlink(w.path("/ci/approvals.json"), link); err != nil {
-		t.Skip("no links here:", err)
+		t.Skip("no links here, as on Windows:", err)
 	}
 	for _, path := range []string{w.path("/ci/approvals.json"), link} {
 		ci, err := trust.OpenFile(path)
@@ -382,7 +386,7 @@ func TestF7ApprovalsFileThatBecomesALinkIntoTheWorkspaceIsRefused(t *testing.T) 
 	}
 	must(t, os.Remove(path))
 	if err := os.Symlink(w.path("/approvals.json"), path); err != nil {
-		t.Skip("no links here:", err)
+		t.Skip("no links here, as on Windows:", err)
 	}
 	if v := ci.Judge(w.seal()); v.Approved {
 		t.Error("approved by a file of the workspace")
@@ -405,5 +409,108 @@ func TestApprovalTellsWhen(t *testing.T) {
 	approve(t, store, w.seal())
 	if at := list(t, store)[0].Approved; time.Since(at) > time.Hour || at.Location() != time.UTC {
 		t.Errorf("approved at %v", at)
+	}
+}
+
+func TestFindSaysWhichApprovalsCanBeAboutAHook(t *testing.T) {
+	w, dir := newWorkspace(t), stateDir(t)
+	own := open(t, dir)
+	approve(t, own, w.seal(), newWorkspace(t).seal())
+	s := w.subject()
+	key, err := s.Key()
+	must(t, err)
+	other := key
+	other.ID = "project/other"
+	var exported bytes.Buffer
+	must(t, trust.Export(&exported, list(t, own)))
+	file := filepath.Join(tempDir(t), "approvals.json")
+	must(t, os.WriteFile(file, exported.Bytes(), 0o600))
+	handed, err := trust.OpenFile(file)
+	must(t, err)
+	broken, _ := trust.OpenFile(file + ".none")
+	for name, test := range map[string]struct {
+		store *trust.Store
+		key   trust.Key
+		root  string // of the approval that is found; "-" = none
+		code  string
+	}{
+		"one's own":                    {own, key, w.root, ""},
+		"none of one's own":            {own, other, "-", ""},
+		"one that was handed in":       {handed, key, "", ""},
+		"none that was handed in":      {handed, other, "-", ""},
+		"one of the workspace":         {inside(t, w, exported.String()), key, "-", trust.CodeInWorkspace},
+		"none of the workspace":        {inside(t, w, exported.String()), other, "-", ""},
+		"one that cannot be relied on": {broken, key, "-", trust.CodeUnreadable},
+	} {
+		found, err := test.store.Find(test.key)
+		if code(t, err) != test.code || (len(found) == 0) != (test.root == "-") || len(found) > 0 && found[0].Root != test.root {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+}
+
+// A person's home can be a workspace, and the store lies there.
+func TestOnesOwnStoreMayLieInTheWorkspace(t *testing.T) {
+	w := newWorkspace(t)
+	store := open(t, w.path("/.local/state/tenterhook"))
+	approve(t, store, w.seal())
+	if v := store.Judge(w.seal()); !v.Approved {
+		t.Error(v.Why)
+	}
+}
+
+// An approval is the same one until the file changes: that is read once.
+func TestAStoreThatDidNotChangeIsNotReadAgain(t *testing.T) {
+	w, dir := newWorkspace(t), stateDir(t)
+	approve(t, open(t, dir), w.seal())
+	sealed, store := w.seal(), open(t, dir)
+	first := store.Judge(sealed).Approval
+	if first == nil || store.Judge(sealed).Approval != first {
+		t.Error("it was read again")
+	}
+	approve(t, open(t, dir), newWorkspace(t).seal())
+	next := store.Judge(sealed).Approval
+	if next == nil || next == first || store.Judge(sealed).Approval != next {
+		t.Error("a change was not read, or twice")
+	}
+}
+
+func TestStoreIsReadUpToItsBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
+	const most = 32 << 20
+	for size, want := range map[int64]string{most: "invalid character", most + 1: "it is larger than any store"} {
+		dir := stateDir(t)
+		must(t, os.MkdirAll(dir, 0o700))
+		must(t, os.WriteFile(approvalsFile(dir), nil, 0o600))
+		must(t, os.Truncate(approvalsFile(dir), size))
+		if _, err := trust.Open(dir); code(t, err) != trust.CodeDamaged || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	w, dir := newWorkspace(t), stateDir(t)
+	s := w.subject()
+	s.Definition = []byte(`["` + strings.Repeat("a", most) + `"]`)
+	if err := open(t, dir).Approve(seal(t, s)); code(t, err) != trust.CodeTooLarge || !strings.Contains(err.Error(), "would be larger than 32 MiB") {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 { // the lock
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// A file that was handed in is the same one wherever the process goes.
+func TestApprovalsByARelativePathAreFoundFromElsewhere(t *testing.T) {
+	dir := tempDir(t)
+	t.Chdir(dir)
+	var exported bytes.Buffer
+	must(t, trust.Export(&exported, nil))
+	must(t, os.WriteFile("approvals.json", exported.Bytes(), 0o600))
+	store, err := trust.OpenFile("approvals.json")
+	must(t, err)
+	t.Chdir(tempDir(t))
+	if _, err := store.List(); err != nil {
+		t.Error(err)
 	}
 }

@@ -33,7 +33,7 @@ type Subject struct {
 	// there are bound by names that hold in every workspace.
 	Workspace string
 	// Files are further files, bound by content and run where they lie. One
-	// that does not exist is bound as such: it must not are created.
+	// that does not exist is bound as such: it must not be created.
 	Files []string
 	// Unbound says why the hook can run files that are not among those above;
 	// "" = it cannot. What is unbound is approved by [Store.ApproveUnbound] alone.
@@ -43,8 +43,6 @@ type Subject struct {
 // With returns the subject with what its command comes to.
 func (s Subject) With(p hook.Program) Subject {
 	s.Files = slices.Concat(s.Files, p.Files)
-	slices.Sort(s.Files)
-	s.Files = slices.Compact(s.Files)
 	s.Unbound = cmp.Or(s.Unbound, p.Unbound)
 	return s
 }

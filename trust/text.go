@@ -60,7 +60,7 @@ func (s *Store) Diff(seal *Seal, c Change) string {
 	if !ok {
 		return ""
 	}
-	return unified(c.Name, old, now)
+	return UnifiedDiff(c.Name, old, now)
 }
 
 // pathOf is where a file of the seal lies. A file of the folder and one outside
@@ -83,7 +83,7 @@ func (s *Seal) texts(into map[string][]byte) {
 	room := int64(maxTexts)
 	for _, list := range [][]File{s.folder, s.files} {
 		for _, f := range list {
-			if f.SHA256 == "" || f.Size > min(maxText, room) {
+			if f.SHA256 == "" || f.Size > room {
 				continue
 			}
 			if text, ok := readText(s.pathOf(f), f, maxText); ok {
@@ -108,7 +108,7 @@ func readText(path string, f File, limit int64) ([]byte, bool) {
 		return nil, false
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	data, err := io.ReadAll(io.LimitReader(file, f.Size+1))
 	return data, err == nil && isText(data, f.SHA256)
 }
 

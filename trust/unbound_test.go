@@ -37,6 +37,9 @@ func TestUnboundIsApprovedOnlyAsSuch(t *testing.T) {
 	if err := store.Approve(sealed); code(t, err) != trust.CodeUnbound {
 		t.Fatalf("%v", err)
 	}
+	if err := store.Approve(newWorkspace(t).seal(), sealed); code(t, err) != trust.CodeUnbound || len(list(t, store)) != 0 {
+		t.Fatalf("among others: %v", err)
+	}
 	g := trust.NewGuard(s, store)
 	if v := g.Check(unbound); v.Approved {
 		t.Fatal("it was approved")
@@ -45,7 +48,11 @@ func TestUnboundIsApprovedOnlyAsSuch(t *testing.T) {
 	if v := g.Check(unbound); v.Approved || v.Unbound() != "" || len(v.Changes) != 1 || v.Changes[0].Kind != trust.ChangeUnbound {
 		t.Errorf("a bound approval let it run: %+v", v)
 	}
-	must(t, store.ApproveUnbound(sealed))
+	w.write("/tool.sh", "", 0o755)
+	must(t, store.ApproveUnbound(seal(t, s.With(hook.Program{Unbound: "it is put together", Files: []string{w.path("/tool.sh")}}))))
+	if as := list(t, store); len(as) != 1 || !as[0].Unbound || as[0].Files != nil || len(as[0].Folder) != 2 {
+		t.Errorf("it binds %+v", as)
+	}
 	if v := g.Check(unbound); !v.Approved || v.Unbound() != "it is put together" {
 		t.Errorf("%+v", v)
 	}

@@ -158,19 +158,14 @@ func replaceFile(path string, data []byte) (err error) {
 		}
 	}()
 	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := robustio.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = dir.Sync() // not every system can, and the file is whole either way
-		_ = dir.Close()
-	}
+	dir, _ := os.Open(filepath.Dir(path))
+	_, _ = dir.Sync(), dir.Close() // not every system can, and the file is whole either way
 	return nil
 }
 

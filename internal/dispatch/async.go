@@ -111,7 +111,7 @@ func (p *pool) noPlace(e *selection.Entry) hook.Result {
 		Reason: fmt.Sprintf("dropped: %d background hooks run and %d wait", running, waiting)}
 }
 
-// Resize changes how many run at once. Of those that run too many, none is ended.
+// Resize changes how many run at once. Running hooks over the limit are not ended.
 func (p *pool) Resize(most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -34,7 +34,7 @@ func (d *dispatch) recordOf(from *selection.Caller, out *hook.Outcome, err error
 const auditLimit = 2 * time.Second
 
 // decideAudited decides, and where the settings want every decision to be written
-// down, decides anew if that fails: then what can be blocked is.
+// down, decides again if that fails: then what can be blocked is.
 func (d *dispatch) decideAudited(ctx context.Context) func(limit, blocked int) *hook.Outcome {
 	if !d.view.Snap.Policy.Audited || len(d.slots) == 0 || hook.Info(d.in.Event()).Block != hook.BlockAction {
 		return d.decide

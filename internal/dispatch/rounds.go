@@ -34,7 +34,7 @@ func (d *dispatch) runAll(ctx context.Context) {
 		if len(group) > 0 {
 			d.adopt(ctx)
 		}
-		if d.author == nil || !d.anyDue() { // of a rewrite that cannot be encoded nobody is due
+		if d.author == nil || !d.anyDue() { // after a rewrite that cannot be encoded no hook is due
 			return
 		}
 		if round == maxRounds {
@@ -168,10 +168,21 @@ func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
 	}
 	var wg sync.WaitGroup
 	for _, s := range others[:len(others)-1] {
-		wg.Go(func() { d.runOne(ctx, s) })
+		wg.Go(func() {
+			roomy(0)
+			d.runOne(ctx, s)
+		})
 	}
 	d.runOne(ctx, others[len(others)-1])
 	wg.Wait()
+}
+
+// roomy grows the stack of a new goroutine at once to what a process takes to start. It would be copied three times on the way.
+//
+//go:noinline
+func roomy(at int) byte {
+	var room [12 << 10]byte
+	return room[at]
 }
 
 // runOne runs one hook on the input as it is now.

@@ -33,7 +33,7 @@ func (r *Dispatcher) attempt(ctx context.Context, e *selection.Entry, c *hook.Ca
 	defer cancel()
 	a := r.ask(timed, e, c)
 	result := classify(ctx, timed, e, start, a)
-	elapsed, report := time.Since(start), a.report() // a hook that continues will change it
+	elapsed, report := time.Since(start), a.report() // a hook that continues changes it later
 	if a.out != nil && a.out.Handoff != nil && a.out.Handoff.Wait != nil {
 		if later := r.Async.follow(e, a); result.Status == hook.StatusSuccess {
 			result = later

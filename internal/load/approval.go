@@ -14,11 +14,11 @@ func (d *Definition) distrust(problem *trust.Problem) {
 	if problem == nil {
 		return
 	}
-	d.disowned = problem.Error()
+	d.untrusted = problem.Error()
 	note := problem.Diagnostic()
 	note.Hook = d.Hooks[0].ID
 	d.Notes = append(d.Notes, note)
-	d.refuse(d.disowned)
+	d.refuse(d.untrusted)
 }
 
 func (d *Definition) refuse(why string) {
@@ -62,7 +62,7 @@ func (r *Reader) needApproval(d *Definition) {
 }
 
 // Program is what the definition's command comes to for a caller with env, nil =
-// the registry's own: what its approval has to bind. A hook of a folder will run
+// the registry's own: what its approval has to bind. A hook of a folder runs
 // from a copy of it, so that is what its words are relative to.
 func (d *Definition) Program(env []string) hook.Program {
 	h := d.Hooks[0] // all of them run the same

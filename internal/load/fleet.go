@@ -48,7 +48,7 @@ const (
 	PolicyKnown   PolicyState = "known"
 	PolicyStale   PolicyState = "stale"
 	PolicyUnknown PolicyState = "unknown" // none was ever accepted
-	PolicyBroken  PolicyState = "broken"  // one was, and what lies there is not it
+	PolicyBroken  PolicyState = "broken"  // one was, and another document is in its place
 )
 
 // fleetLook is what a load saw of the files that say what is in force.
@@ -89,7 +89,7 @@ type Fleet struct {
 func naming(configs []*ConfigFile) (named []*ConfigFile) {
 	for _, scope := range []hook.Scope{hook.ScopeManaged, hook.ScopeUser} {
 		for _, c := range configs {
-			if c.scope.Scope == scope && c.disowned == "" && c.Fleet == nil && c.settings.Fleet.Set() && (len(named) == 0 || c.scope.Aside) {
+			if c.scope.Scope == scope && c.untrusted == "" && c.Fleet == nil && c.settings.Fleet.Set() && (len(named) == 0 || c.scope.Aside) {
 				named = append(named, c)
 			}
 		}
@@ -105,7 +105,7 @@ func naming(configs []*ConfigFile) (named []*ConfigFile) {
 func (r *Reader) loadFleet(last []*Fleet, l *Loaded) {
 	named := naming(l.Configs)
 	for _, c := range l.Configs {
-		if c.settings.Fleet.Set() && !slices.Contains(named, c) && c.disowned == "" {
+		if c.settings.Fleet.Set() && !slices.Contains(named, c) && c.untrusted == "" {
 			switch {
 			case c.scope.Scope == hook.ScopeUser || c.scope.Scope == hook.ScopeManaged:
 				l.Notes = append(l.Notes, c.ignored("fleet", "other settings name one, and the managed ones count first"))

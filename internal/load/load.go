@@ -29,11 +29,11 @@ type Definition struct {
 	guard   *trust.Guard
 	env     []string // the environment for callers without one
 
-	disowned string  // why its files are not trusted; "" = their owner is fine
-	problem  string  // why the manifest could not be read
-	listed   bool    // what is beside the manifest had a say
-	plugin   *Plugin // that says it has these hooks; nil = they are declared in a file
-	Stale    bool    // kept, for what is there now is broken
+	untrusted string  // why its files are not trusted; "" = their owner is fine
+	problem   string  // why the manifest could not be read
+	listed    bool    // what is beside the manifest had a say
+	plugin    *Plugin // that says it has these hooks; nil = they are declared in a file
+	Stale     bool    // kept, for what is there now is broken
 }
 
 // Plugin is a program with hooks of several definitions, all of one approval.
@@ -123,10 +123,10 @@ func (r *Reader) keepPackages(last *Memory, scopes []discovery.Scope, owners *tr
 func (r *Reader) loadFolders(ctx context.Context, last *Memory, s discovery.Scope, owners *trust.Owners, l *Loaded) error {
 	known := func(path string) (*Definition, bool) {
 		d, ok := last.folder(sourceOf(s, "", path))
-		return d, ok && sameProblem(d.disowned, r.disown(owners, s, path, true))
+		return d, ok && sameProblem(d.untrusted, r.untrusted(owners, s, path, true))
 	}
 	folders, found, err := discovery.Walk(ctx, r.FS, []discovery.Scope{s}, known, func(f *discovery.Found) *Definition {
-		problem := r.disown(owners, s, f.Path, true)
+		problem := r.untrusted(owners, s, f.Path, true)
 		if d := last.sameFolder(f, problem); d != nil {
 			return d
 		}
@@ -159,7 +159,7 @@ func closedFolder(notes []hook.Diagnostic, dir string) *hook.Diagnostic {
 // insteadOf is what stands for the hooks of a folder that cannot be read: what
 // it last held, or a hook that is invalid. It must not look empty.
 func (r *Reader) insteadOf(last *Memory, s discovery.Scope, owners *trust.Owners, bad *hook.Diagnostic, seen []*Definition) []*Definition {
-	if r.disown(owners, s, s.HooksDir, false) == nil {
+	if r.untrusted(owners, s, s.HooksDir, false) == nil {
 		if kept := last.unseenFolders(s, seen); len(kept) > 0 {
 			return kept
 		}
@@ -291,7 +291,7 @@ func (r *Reader) loadConfigs(ctx context.Context, last *Memory, scopes []discove
 func (r *Reader) walkConfigs(ctx context.Context, last *Memory, place configPlace, owners *trust.Owners, l *Loaded) ([]*ConfigFile, error) {
 	known := func(path string) (*ConfigFile, bool) {
 		c, ok := last.config(sourceOf(place.Scope, place.Product, path))
-		return c, ok && sameProblem(c.disowned, r.disown(owners, place.Scope, path, false))
+		return c, ok && sameProblem(c.untrusted, r.untrusted(owners, place.Scope, path, false))
 	}
 	configs, notes, err := discovery.WalkConfigs(ctx, r.FS, []discovery.ConfigPlace{place.ConfigPlace}, known, func(f *discovery.ConfigFile) *ConfigFile {
 		return r.readConfig(last, owners, f, place.legacy)
@@ -306,7 +306,7 @@ func (r *Reader) walkConfigs(ctx context.Context, last *Memory, place configPlac
 // insteadOfConfigs is insteadOf for a folder that config files are looked for in.
 // That of the place itself has hook folders too, and theirs stands for it.
 func (r *Reader) insteadOfConfigs(last *Memory, place configPlace, owners *trust.Owners, bad *hook.Diagnostic, seen []*ConfigFile) []*ConfigFile {
-	if r.disown(owners, place.Scope, bad.Path, false) == nil {
+	if r.untrusted(owners, place.Scope, bad.Path, false) == nil {
 		if kept := last.unseenConfigs(place, bad.Path, seen); len(kept) > 0 {
 			return kept
 		}
@@ -319,25 +319,25 @@ func (r *Reader) insteadOfConfigs(last *Memory, place configPlace, owners *trust
 		return []*ConfigFile{c}
 	}
 	c := readConfigFile(f)
-	c.legacy, c.notes = place.legacy, nil // what is wrong was told
+	c.legacy, c.notes = place.legacy, nil // what is wrong was reported
 	return []*ConfigFile{c}
 }
 
 // readConfig reads a config file and judges whose word it is.
 func (r *Reader) readConfig(last *Memory, owners *trust.Owners, f *discovery.ConfigFile, legacy bool) *ConfigFile {
-	problem := r.disown(owners, f.Scope, f.Path, false)
+	problem := r.untrusted(owners, f.Scope, f.Path, false)
 	if c := last.sameConfig(f, problem); c != nil {
 		return c
 	}
 	c := readConfigFile(f)
 	c.legacy = legacy
 	if problem != nil {
-		c.disowned = problem.Error()
+		c.untrusted = problem.Error()
 		c.notes = append(c.notes, problem.Diagnostic())
 	}
 	for _, d := range c.Definitions {
 		if problem != nil {
-			d.refuse(c.disowned)
+			d.refuse(c.untrusted)
 		}
 		r.needApproval(d)
 	}
@@ -380,7 +380,7 @@ func (c *ConfigFile) outdated(all []*ConfigFile) ([]hook.Diagnostic, bool) {
 	note := hook.Diagnostic{Severity: hook.SeverityWarning, Code: "deprecated", Path: c.path,
 		Message: "it is read because no settings of " + c.product + " have a hooks table", Hint: "move its hooks into settings.toml"}
 	for _, other := range all {
-		if other.product == c.product && !other.legacy && len(other.Definitions) > 0 && other.disowned == "" && other.scope.Scope <= c.scope.Scope {
+		if other.product == c.product && !other.legacy && len(other.Definitions) > 0 && other.untrusted == "" && other.scope.Scope <= c.scope.Scope {
 			note.Code = "superseded"
 			note.Message = "it is not read: there are hooks in " + other.path
 			return []hook.Diagnostic{note}, true
@@ -389,10 +389,10 @@ func (c *ConfigFile) outdated(all []*ConfigFile) ([]hook.Diagnostic, bool) {
 	return []hook.Diagnostic{note}, false
 }
 
-// disown says why a file of the managed or the user scope does not count, for a
+// untrusted says why a file of the managed or the user scope does not count, for a
 // tree with all that is in its folder: another user could have written it. On a
 // host's own file system files have no owner.
-func (r *Reader) disown(owners *trust.Owners, scope discovery.Scope, path string, tree bool) *trust.Problem {
+func (r *Reader) untrusted(owners *trust.Owners, scope discovery.Scope, path string, tree bool) *trust.Problem {
 	owner := trust.OwnerOf(scope.Scope)
 	if r.FS != nil || owner == trust.OwnerAnyone {
 		return nil

@@ -128,7 +128,7 @@ func (m *Memory) sameFolder(f *discovery.Found, problem *trust.Problem) *Definit
 		return nil
 	}
 	d := k.value
-	if d.listed || d.Stale || !bytes.Equal(d.data, f.Data) || d.problem != messageOf(f.Problem) || !sameProblem(d.disowned, problem) {
+	if d.listed || d.Stale || !bytes.Equal(d.data, f.Data) || d.problem != messageOf(f.Problem) || !sameProblem(d.untrusted, problem) {
 		return nil
 	}
 	k.moved.Store(true)
@@ -149,7 +149,7 @@ func (m *Memory) orGood(d *Definition) *Definition {
 	switch {
 	case d.listed && !last.Stale && reflect.DeepEqual(d.Hooks, last.Hooks) && slices.Equal(d.Notes, last.Notes):
 		return last
-	case d.disowned != "", last.disowned != "": // the edit that broke it may have changed its scripts
+	case d.untrusted != "", last.untrusted != "": // the edit that broke it may have changed its scripts
 	case d.broken() && !last.broken():
 		own := *last
 		own.Stale, own.data, own.problem, own.Notes = true, d.data, d.problem, append(slices.Clip(d.Notes), keptNote(d.Path))
@@ -313,7 +313,7 @@ func (m *Memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *Co
 		return nil
 	}
 	k := m.configs[sourceOf(f.Scope, f.Product, f.Path)]
-	if k == nil || !bytes.Equal(k.value.data, f.Data) || k.value.problem != messageOf(f.Problem) || !sameProblem(k.value.disowned, problem) {
+	if k == nil || !bytes.Equal(k.value.data, f.Data) || k.value.problem != messageOf(f.Problem) || !sameProblem(k.value.untrusted, problem) {
 		return nil
 	}
 	k.moved.Store(true)
@@ -322,12 +322,12 @@ func (m *Memory) sameConfig(f *discovery.ConfigFile, problem *trust.Problem) *Co
 
 // orGoodConfig is orGood for a config file, and for each of its entries.
 func (m *Memory) orGoodConfig(c *ConfigFile) *ConfigFile {
-	if m == nil || c.disowned != "" {
+	if m == nil || c.untrusted != "" {
 		return c
 	}
 	k := m.configs[c.source()]
 	switch {
-	case k == nil, k.value.disowned != "":
+	case k == nil, k.value.untrusted != "":
 		return c
 	case !c.broken:
 		c.keepGood(k.value)

@@ -39,7 +39,7 @@ func namedPacks(configs []*ConfigFile) (named []namedPack) {
 		default:
 			continue // it has no say, and the diagnostic reports it
 		}
-		if c.disowned != "" {
+		if c.untrusted != "" {
 			continue
 		}
 		for _, text := range c.settings.Packs {

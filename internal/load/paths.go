@@ -48,7 +48,7 @@ func At(ctx context.Context, path string) ([]*Definition, []hook.Diagnostic, err
 // isConfig reports whether a file has the name of a config file.
 func isConfig(path string) bool {
 	switch filepath.Ext(path) {
-	case ".json", ".jsonc", ".json5", ".toml", ".hook":
+	case ".json", ".jsonc", ".json5", ".toml", ".yaml", ".yml", ".hook":
 		return true
 	}
 	return false

@@ -158,7 +158,7 @@ func Layer(configs []*ConfigFile, noHooks string, dirSandbox *hook.Sandbox) (Set
 	slices.SortStableFunc(ordered, func(a, b *ConfigFile) int { return layerRank(a.scope.Scope) - layerRank(b.scope.Scope) })
 	for _, c := range ordered {
 		scope := c.scope.Scope
-		if c.disowned != "" || scope == hook.ScopePlugin {
+		if c.untrusted != "" || scope == hook.ScopePlugin {
 			continue
 		}
 		if c.scope.Aside {
@@ -394,7 +394,7 @@ func (p *Settings) Gate(h *hook.Hook) string {
 func (p *Settings) Settled(h *hook.Hook) *hook.Hook {
 	policy, limits := h.OnFailure, h.Breaker
 	info := hook.Info(h.Concerns())
-	blocks := info.Block != hook.BlockNothing || h.Event == "" // what stands for a file or a pack that nobody can read concerns every event
+	blocks := info.Block != hook.BlockNothing || h.Event == "" // what stands for a file or a pack that cannot be read concerns every event
 	if policy == "" && len(p.failBlock) > 0 && !info.NoPolicy && blocks && !h.Async && !h.AsyncRewake {
 		if _, ok := covering(p.failBlock, h.Authority()); ok {
 			policy = hook.FailureBlock

@@ -125,7 +125,7 @@ type ConfigFile struct {
 	problem     string  // why the file could not be read
 	broken      bool    // none of it could be read
 	Stale       bool    // kept, for what is there now is broken
-	disowned    string  // why its settings do not count; "" = they do
+	untrusted   string  // why its settings do not count; "" = they do
 	Fleet       *Policy // of a fleet's document; nil = a file of this machine's own
 }
 

@@ -2,7 +2,8 @@ package selection
 
 import (
 	"context"
-	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
 // Caller is registry.Caller.
@@ -31,18 +32,14 @@ func (c *Caller) lookup() func(string) (string, bool) {
 	if c == nil || c.Env == nil {
 		return nil
 	}
-	return func(name string) (string, bool) {
-		for i := len(c.Env) - 1; i >= 0; i-- { // a later one replaces an earlier
-			if key, value, ok := strings.Cut(c.Env[i], "="); ok && key == name {
-				return value, true
-			}
-		}
-		return "", false
-	}
+	return func(name string) (string, bool) { return environ.Lookup(c.Env, name) }
 }
 
 // Below reports whether a hook caused the event, which may wait for the answer.
 func (c *Caller) Below() bool { return c != nil && len(c.Within) > 0 }
+
+// getenv returns a variable of the caller's environment, "" if there is none.
+func (c *Caller) getenv(name string) string { return environ.Get(c.Environ(), name) }
 
 // Environ is the caller's environment; nil = that of the registry counts.
 func (c *Caller) Environ() []string {

@@ -48,11 +48,11 @@ func (k *sameKeys) of(pkg string, e *Entry) (s sameness) {
 	return s
 }
 
-// dedupe lets one hook run of those that are the same. Within a scope it is as a
+// dedupe lets one of several same hooks run. Within a scope it is as a
 // map insertion would have it, as in Claude Code: at the position of the first,
 // with what the last declares, but a hook that decides is not dropped for one in
 // the background. A hook of a nearer scope is dropped only if it is the same in
-// every respect. If any of them blocks on failure, the one that runs does. A hook
+// every respect. If any of them blocks on failure, the running one does. A hook
 // that would not run takes no place.
 func dedupe(hooks []Pick) {
 	for first := range hooks {

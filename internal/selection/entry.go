@@ -130,7 +130,7 @@ func (r *Hooks) judge(p *load.Settings, e *Entry) {
 	}
 	off := p.Gate(h)
 	switch {
-	case off != "": // be it broken or not: who switches it off wants no more messages about it
+	case off != "": // broken or not: an operator who switches it off wants no more messages about it
 		e.State, e.Why, e.gated = hook.StateDisabled, off, true
 	case e.State != hook.StateReady:
 	case !hook.Info(h.Event).Takes(h.Kind):

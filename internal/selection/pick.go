@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/match"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -54,7 +55,7 @@ func (r *Hooks) Pick(v View, in hook.Input, asked func(*Entry) bool) []Pick {
 	for i, e := range found {
 		if len(e.rules) > 0 && call == nil {
 			call = r.matchCall(in, v.From)
-			also = r.elsewhere(call)
+			also = r.elsewhere(call, v.From)
 		}
 		hooks[i] = r.consider(e, in, call, also, v.From, asked != nil && asked(e))
 	}
@@ -155,22 +156,19 @@ func (r *Hooks) matchCall(in hook.Input, from *Caller) *match.Call {
 // fillCall makes the zero c a tool call as `if` rules see it: ~ is the home of
 // the user who caused it.
 func (r *Hooks) fillCall(c *match.Call, in hook.Input, from *Caller) {
-	c.Home = r.Home
-	if lookup := from.lookup(); lookup != nil {
-		if own, _ := lookup("HOME"); own != "" {
-			c.Home = own
-		}
-	}
+	c.Home = cmp.Or(environ.Home(from.getenv), r.Home)
 	tool, _ := hook.ToolCallOf(in)
 	c.ToolName, c.ToolInput, c.Workspace, c.Cwd = tool.ToolName, tool.ToolInput, r.Workspace, r.FillBase(in.Common()).Cwd
 }
 
 // elsewhere is a tool call for each further directory that ~ may mean.
-func (r *Hooks) elsewhere(c *match.Call) []*match.Call {
+func (r *Hooks) elsewhere(c *match.Call, from *Caller) []*match.Call {
 	var calls []*match.Call
-	for _, home := range r.Homes {
-		if home != c.Home {
-			calls = append(calls, &match.Call{ToolName: c.ToolName, ToolInput: c.ToolInput, Cwd: c.Cwd, Workspace: c.Workspace, Home: home})
+	for _, homes := range [2][]string{r.Homes, environ.OtherHomes(from.getenv)} {
+		for _, home := range homes {
+			if home != c.Home {
+				calls = append(calls, c.At(home))
+			}
 		}
 	}
 	return calls

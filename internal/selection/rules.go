@@ -45,7 +45,7 @@ func (r *Hooks) FactsOf(in hook.Input, wire []byte, from *Caller) *rule.Facts {
 	if env := from.Environ(); env != nil {
 		f.Env = env
 	}
-	f.Also = r.elsewhere(f.Call)
+	f.Also = r.elsewhere(f.Call, from)
 	return f
 }
 

@@ -124,7 +124,7 @@ func FromFS(name string, folder fs.FS, files []string) (*Hook, error) {
 }
 
 // Newest returns the ref that an update of a git source goes to, and the commit
-// that it names: for a version the newest one that is no prerelease, for a branch
+// that it names: for a version the newest one but prereleases, for a branch
 // the branch itself. A commit stays.
 func Newest(ctx context.Context, s Spec) (ref, commit string, err error) {
 	refs, err := remoteRefs(ctx, s)
@@ -153,7 +153,7 @@ func Newest(ctx context.Context, s Spec) (ref, commit string, err error) {
 }
 
 // NewestTag returns the tag that an update of a tag goes to: of a version the
-// newest one that is no prerelease, else the tag itself.
+// newest one but prereleases, else the tag itself.
 func NewestTag(tag string, tags []string) string {
 	newest := tag
 	for _, other := range tags {

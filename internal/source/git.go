@@ -99,7 +99,7 @@ func fetch(ctx context.Context, s Spec, dir string) (*repository, error) {
 
 var commitName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{7,64}$`) })
 
-// remote is how git is told of a source.
+// remote is what git gets as a source.
 func remote(s Spec) string {
 	if s.Local() {
 		return "file://" + filepath.ToSlash(s.At)
@@ -179,7 +179,7 @@ var overrides = []string{
 	"transfer.bundleURI=false", "fetch.bundleURI=",
 }
 
-// gitEnv is the environment of git: of the caller's git variables only those that
+// gitEnv is the environment of git: of the caller's git variables only the ones that
 // say how servers are reached.
 func gitEnv() []string {
 	keep := []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
@@ -193,7 +193,7 @@ func gitEnv() []string {
 	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:ssh:file", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
 }
 
-// git runs git, without a terminal. Its directory is the root, where nobody else
+// git runs git, without a terminal. Its directory is the root, where no other user
 // can have put a repository.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	path, err := exec.LookPath("git")

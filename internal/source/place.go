@@ -64,8 +64,8 @@ func (e *EditedError) Error() string {
 	return fmt.Sprintf("%s was edited: %s", e.Name, strings.Join(e.Files, ", "))
 }
 
-// Add writes hooks, all of them or none. One that is there as it was added from
-// the same source stays. made are those that were written.
+// Add writes hooks, all of them or none. A hook that is there as it was added from
+// the same source stays. made are the written ones.
 func (p *Place) Add(f *Fetched) (made []string, err error) {
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (h *Hook) write(dir string) error {
 type State struct {
 	Edited []string        // files that were changed or removed, or why the folder cannot be read
 	Extra  []string        // what else is there
-	Files  map[string]File // those that were added, as they are now
+	Files  map[string]File // the added files, as they are now
 	Gone   bool            // there is no folder
 }
 
@@ -192,7 +192,7 @@ func (p *Place) State(name string) State {
 }
 
 // Update replaces a hook that was added by what its source has now. shown is its
-// state as it was shown. Files that somebody else put into the folder stay. Edits
+// state as it was shown. Files that others put into the folder stay. Edits
 // are an [*EditedError], unless force gives them up.
 func (p *Place) Update(f *Fetched, h *Hook, shown State, force bool) (err error) {
 	now := p.State(h.Name)
@@ -270,7 +270,7 @@ func (p *Place) Holds(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Remove removes what Add brought. It returns what stays: files that somebody else
+// Remove removes what Add brought. It returns what stays: files that others
 // put into the folder. Edits are an [*EditedError], unless force gives them up;
 // then nothing stays.
 func (p *Place) Remove(name string, force bool) (stays []string, err error) {

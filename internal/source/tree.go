@@ -112,7 +112,7 @@ func (t *tree) note(name string, e entry) {
 	}
 }
 
-// add takes an entry, if its name is one that every system can have.
+// add takes an entry, if every system can have its name.
 func (t *tree) add(name string, e entry) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -154,7 +154,7 @@ var hookName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // hooks reads the hook folders below root that want takes: itself, its folders,
 // those in hooks and those in .tenterhook/hooks. base names the hook that root
-// itself is. all are the names of those that there are.
+// itself is. all are the names of all hooks.
 func (t *tree) hooks(root, base string, want func(string) bool) (list []*Hook, all []string, err error) {
 	folders := t.folders(root)
 	if len(folders) == 0 {

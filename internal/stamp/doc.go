@@ -1,4 +1,4 @@
-// Package stamp tells, for the cost of a stat, whether a file is the one that
+// Package stamp tells, for the cost of a stat, whether a file is the same that
 // was read.
 //
 // It serves all stages that keep what they made of a file: package trust its

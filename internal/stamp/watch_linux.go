@@ -24,7 +24,7 @@ type Watch struct {
 	queue, mounts int // descriptors
 	paths         []string
 	marks         map[int32]*mark
-	moved         bool // what is watched may lie elsewhere: Arm begins anew
+	moved         bool // what is watched may be elsewhere: Arm begins again
 	heard         bool // anything changed since Arm
 	buffer        []byte
 }
@@ -243,7 +243,7 @@ func (a *arming) enter(folder, name string) error {
 	return nil
 }
 
-// reports refuses what lies on a device whose changes may be another machine's.
+// reports refuses files on a device whose changes may be another machine's.
 func (a *arming) reports(path string, st *unix.Stat_t) error {
 	known, ok := a.local[st.Dev]
 	if !ok {

@@ -30,7 +30,7 @@
 //
 // CERTIFICATE is the base64 (without padding) of the DER of a certificate for
 // "localhost" that the plugin made for this run, and PLUGIN_CLIENT_CERT holds
-// the PEM of the one that the host will show: with these two both sides speak
+// the PEM of the certificate that the host shows: with these two both sides speak
 // TLS and know each other. A plugin may leave the certificate out. It is then
 // spoken to in the clear, and only over a Unix socket in the folder above, which
 // no other user can enter.
@@ -66,7 +66,7 @@ const (
 	CookieKey   = "TENTERHOOK_PLUGIN"
 	CookieValue = "hooks"
 
-	// Version is the version of this protocol, MinVersion the oldest one that
+	// Version is the version of this protocol, MinVersion the oldest version that
 	// hosts and package serve still speak.
 	Version    = 1
 	MinVersion = 1

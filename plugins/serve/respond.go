@@ -51,7 +51,7 @@ type request struct {
 
 // respond writes an Output as the answer to an event. What has no effect there
 // is sent all the same: the host says so, in the words that command hooks get.
-// An error is an Output that cannot be told at all.
+// An error is an Output that cannot be sent at all.
 func respond(ev hook.Event, out *hook.Output) (*proto.HandleResponse, error) {
 	if out == nil {
 		return &proto.HandleResponse{}, nil

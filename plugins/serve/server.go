@@ -16,7 +16,7 @@ type Server struct {
 	// Description says what the plugin does, in one line.
 	Description string
 	// Healthy, where not nil, is asked whether the plugin can work: the host
-	// stops one that cannot, and starts it again. It must return soon.
+	// stops it if it cannot, and starts it again. It must return soon.
 	Healthy func(ctx context.Context) error
 
 	name, version string
@@ -41,7 +41,7 @@ func New(name, version string) *Server { return &Server{name: name, version: ver
 //	serve.On(s, "audit", audit, func(h *hook.Hook) { h.Matcher = "Bash" })
 //
 // The function is called from many goroutines at once. Its context ends when the
-// hook's time is up or nobody waits any more. An error is a hook that did not do
+// hook's time is up or no caller waits any more. An error is a hook that did not do
 // its work, a nil Output one without an opinion, and a panic fails that call
 // alone. What is wrong with a hook is said by [Server.Err], and by Main.
 func On[In hook.Input](s *Server, name string, fn func(context.Context, In) (*hook.Output, error), configure ...func(*hook.Hook)) {

@@ -62,7 +62,7 @@ func (v *service) Handle(ctx context.Context, r *proto.HandleRequest) (answer *p
 	}()
 	out, err := one.handle(context.WithValue(ctx, projectDir{}, r.GetProjectDir()), in)
 	if ctx.Err() != nil {
-		return nil, status.FromContextError(ctx.Err()).Err() // nobody waits: neither an answer nor a failure
+		return nil, status.FromContextError(ctx.Err()).Err() // no caller waits: this is neither an answer nor a failure
 	}
 	if err != nil {
 		return &proto.HandleResponse{ExitCode: exitFailed, Stderr: err.Error()}, nil

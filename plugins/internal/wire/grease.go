@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The numbers of the fields that no version of the protocol will ever have.
+// The numbers of the fields that no version of the protocol ever gets.
 const (
 	greaseFirst = 50000
 	greaseCount = 10000

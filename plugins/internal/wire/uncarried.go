@@ -10,8 +10,8 @@ import (
 	"github.com/tenterhook/tenterhook/plugins/proto"
 )
 
-// Uncarried names the fields of a hook that say something which its description
-// cannot tell: those that make no difference to it. Fields of structs are named
+// Uncarried names the fields of a hook that its description cannot carry,
+// because they make no difference to it. Fields of structs are named
 // with a dot, as in Source.Dir.
 func Uncarried(h *hook.Hook) []string {
 	var names []string

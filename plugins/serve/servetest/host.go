@@ -19,7 +19,7 @@ import (
 
 // Host asks one plugin. It is safe for concurrent use, and ends with its test.
 type Host struct {
-	// ProjectDir is the workspace's root that hooks are told; may be empty.
+	// ProjectDir is the workspace's root that hooks get; may be empty.
 	ProjectDir string
 
 	client proto.HooksClient

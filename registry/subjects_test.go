@@ -1,0 +1,105 @@
+package registry_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/registry"
+	"github.com/tenterhook/tenterhook/trust"
+)
+
+// pluginsOf describes the plugins of a package.
+type pluginsOf func(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic)
+
+func (pluginsOf) Handle(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil }
+
+func (f pluginsOf) Describe(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) { return f(pkg, dir) }
+
+// A plugin needs an approval before anybody knows which hooks it has.
+func TestSubjectsAreAllThatNeedsAnApproval(t *testing.T) {
+	const hooks = "+++\nevent = \"Stop\"\ncommand = \"true\"\n+++\n"
+	opts := machine(t, "-- w/.tenterhook/hooks/a/HOOK.md --\n"+hooks+"-- w/.tenterhook/hooks/b/HOOK.md --\n"+hooks+"-- plugins/one/binary --\n-- plugins/two/binary --\n")
+	installed, notes := "", []hook.Diagnostic(nil)
+	told := []*hook.Hook{{Name: "told", Event: hook.EventStop, Kind: hook.KindPlugin, State: hook.StateReady, Source: hook.Source{Path: filepath.Join(opts.PluginsDir, "two", "binary"), Dir: filepath.Join(opts.PluginsDir, "two")}}}
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindPlugin: pluginsOf(func(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) {
+		if !strings.Contains(installed, pkg) {
+			return nil, notes
+		}
+		var hooks []*hook.Hook
+		if pkg == "two" {
+			hooks = told
+		}
+		return []trust.Plugin{{Hooks: hooks, Subject: trust.Subject{ID: "plugin/" + pkg + "/binary", Root: dir, Path: filepath.Join(dir, "binary"), Dir: dir, Only: "binary", Definition: []byte("[]")}}}, nil
+	})}
+	reg := open(t, opts)
+	asked := func() (list []string) {
+		for _, s := range reg.Subjects() {
+			id := s.ID()
+			if s.Plugin {
+				id += " plugin"
+			}
+			for _, h := range s.Hooks {
+				id += " " + h.Name
+			}
+			if s.Verdict.Approved || s.Path() == "" || s.Root() == "" {
+				t.Errorf("%+v", s)
+			}
+			list = append(list, id)
+		}
+		return list
+	}
+	for _, step := range []struct {
+		installed string
+		want      []string
+	}{
+		{"", []string{"project/a a", "project/b b"}},
+		{"one two", []string{"project/a a", "project/b b", "plugin/one/binary plugin", "plugin/two/binary plugin told"}},
+		{"two", []string{"project/a a", "project/b b", "plugin/two/binary plugin told"}},
+	} {
+		installed = step.installed
+		reload(t, reg)
+		if diff := cmp.Diff(step.want, asked()); diff != "" {
+			t.Errorf("%q is installed: -want +got:\n%s", installed, diff)
+		}
+	}
+	notes = []hook.Diagnostic{{Severity: hook.SeverityWarning, Code: "odd_plugin", Path: opts.PluginsDir, Message: "it is odd", Hint: "look at it"}}
+	if changed := reload(t, reg); changed.Any() || !has(changed.Diagnostics, "odd_plugin", "") || !has(reg.Diagnostics(), "odd_plugin", "") {
+		t.Errorf("after a reload: %s %+v", summary(changed), reg.Diagnostics())
+	}
+	approve(t, reg)
+	for _, s := range reg.Subjects() {
+		if !s.Verdict.Approved {
+			t.Errorf("%s: %+v", s.ID(), s.Verdict)
+		}
+	}
+}
+
+// A function of the host that describes plugins may panic: the hooks of all other
+// packages and scopes are loaded.
+func TestPackageWhosePluginsCannotBeDescribedIsReported(t *testing.T) {
+	opts := machine(t, "-- plugins/bad/binary --\n-- plugins/good/hooks/a/HOOK.md --\n+++\nevent = \"Stop\"\ncommand = \"true\"\n+++\n")
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindPlugin: pluginsOf(func(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) {
+		if pkg == "bad" {
+			panic("no")
+		}
+		return nil, nil
+	})}
+	reg := open(t, opts)
+	said := false
+	for _, d := range reg.Diagnostics() {
+		said = said || d.Path == filepath.Join(opts.PluginsDir, "bad") && strings.Contains(d.Message, "Describe") && d.Severity != ""
+	}
+	if !said {
+		t.Errorf("%+v", reg.Diagnostics())
+	}
+	if l := state(t, reg, "plugin/good/a"); l.State != hook.StateUntrusted {
+		t.Errorf("%+v", l)
+	}
+}
+
+var _ registry.Describer = pluginsOf(nil)
