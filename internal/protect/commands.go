@@ -31,7 +31,7 @@ func commandRules(programs []string) *match.Rules {
 			list = append(list, fmt.Sprintf("Bash(%s %s)", name, sub), fmt.Sprintf("Bash(%s %s *)", name, sub))
 		}
 	}
-	list = append(list, "Bash(tenterhook-fleet)", "Bash(tenterhook-fleet *)") // its commands go without "fleet" as well
+	list = append(list, "Bash(tenterhook-fleet)", "Bash(tenterhook-fleet *)") // its commands also go without "fleet"
 	for _, killer := range []string{"kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "launchctl", "prlimit", "renice", "cpulimit", "taskset",
 		"gcore", "strace", "ltrace", "gdb", "lldb", "apt remove", "apt purge", "apt autoremove", "apt-get remove", "apt-get purge", "apt-get autoremove", "dpkg -r", "dpkg -P",
 		"dpkg --remove", "dpkg --purge", "rpm -e", "dnf remove", "yum remove", "zypper remove", "pacman -R*", "apk del", "snap remove", "brew uninstall", "brew remove",
@@ -64,7 +64,7 @@ func files(list ...string) func() *match.Touches {
 var elsewhere = commands("Bash(crontab)", "Bash(crontab *)", "Bash(at)", "Bash(at *)", "Bash(batch)", "Bash(batch *)", "Bash(systemd-run *)",
 	"Bash(schtasks */create*)", "Bash(register-scheduledtask *)", "Bash(fcrontab *)", "Bash(incrontab *)", "Bash(anacron *)", "Bash(systemctl *set-environment *)", "Bash(launchctl setenv *)")
 
-// elsewhereReading are those that only look.
+// elsewhereReading are the commands that only look.
 var elsewhereReading = commands("Bash(crontab -l)", "Bash(crontab -l *)", "Bash(at -l)", "Bash(at -l *)", "Bash(fcrontab -l*)", "Bash(incrontab -l*)")
 
 // unhooked are commands of agents that run them, or others, without their hooks.
@@ -93,9 +93,9 @@ var placers = commands("Bash(tar *)", "Bash(bsdtar *)", "Bash(cpio *)", "Bash(un
 	"Bash(rsync *)", "Bash(git clone *)", "Bash(git checkout *)", "Bash(git restore *)", "Bash(git clean *)", "Bash(git stash *)",
 	"Bash(git reset *)", "Bash(git switch *)", "Bash(git config *)", "Bash(git update-index *)", "Bash(git sparse-checkout *)", "Bash(git read-tree *)", "Bash(git rm *)", "Bash(git mv *)",
 	"Bash(git -C *)", "Bash(git apply *)", "Bash(git worktree add *)", "Bash(git init *)", "Bash(sort *-o*)", "Bash(nc *)", "Bash(ncat *)", "Bash(socat *)", "Bash(mount *)", "Bash(umount *)",
-	"Bash(fusermount *)", "Bash(yq *-i*)", "Bash(xxd -r *)", "Bash(rclone *)", "Bash(pax *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)")
+	"Bash(fusermount *)", "Bash(yq *-i*)", "Bash(xxd -r *)", "Bash(rclone *)", "Bash(pax *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)", "Bash(mktemp *)")
 
-// placersReading are those that only read what they name.
+// placersReading are the commands that only read what they name.
 var placersReading = commands("Bash(tar c*)", "Bash(tar -c*)", "Bash(tar --create *)", "Bash(tar t*)", "Bash(tar -t*)", "Bash(tar --list *)")
 
 // unpackers change any file below a directory that they name.

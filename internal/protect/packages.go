@@ -2,43 +2,113 @@ package protect
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/match"
 )
 
-// packageManagers run the scripts that package.json names.
-var packageManagers = []string{"npm", "pnpm", "yarn", "bun"}
+// packageFile is what a package.json says of what is run.
+type packageFile struct {
+	Scripts    map[string]string
+	Workspaces workspaces
+}
+
+// workspaces are patterns of the folders of a project's packages, which yarn writes as
+// an object too.
+type workspaces []string
+
+func (w *workspaces) UnmarshalJSON(data []byte) error {
+	var object struct{ Packages []string }
+	if json.Unmarshal(data, (*[]string)(w)) != nil && json.Unmarshal(data, &object) == nil {
+		*w = object.Packages
+	}
+	return nil // what is neither names no folder
+}
 
 // packageScripts takes what a package manager runs by a name as what is run: the
-// script itself, and those before and after it.
-func (r *runner) packageScripts(words []string) {
-	if len(words) == 0 || !slices.Contains(packageManagers, words[0]) {
-		return
-	}
-	names := r.scriptNames(words[1:])
+// script itself, and those before and after it, also of the project's own packages.
+func (s *search) packageScripts(c *match.Call, args, dirs []string) {
+	names, more, all := scriptNames(args)
 	if len(names) == 0 {
 		return
 	}
-	for _, dir := range r.places() {
-		var pkg struct{ Scripts map[string]string }
-		if r.files++; r.files > maxFiles || json.Unmarshal([]byte(readScript(filepath.Join(dir, "package.json"))), &pkg) != nil {
+	bases, dirs := dirs, slices.Clone(dirs)
+	add := func(dir string) {
+		if len(dirs) < maxFiles && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range slices.Backward(more) { // of several, the last counts
+		for _, base := range bases {
+			if filepath.IsAbs(dir) {
+				base = ""
+			}
+			add(filepath.Join(base, dir))
+		}
+		if len(dirs) == maxFiles {
+			break
+		}
+	}
+	for i := 0; i < len(dirs); i++ {
+		var pkg packageFile
+		if json.Unmarshal([]byte(s.read(filepath.Join(dirs[i], "package.json"))), &pkg) != nil {
 			continue
 		}
 		for _, name := range names {
 			for _, script := range []string{"pre" + name, name, "post" + name} {
-				if text := pkg.Scripts[script]; text != "" {
-					r.named = append(r.named, text)
+				s.text(c, dirs[i], pkg.Scripts[script])
+			}
+		}
+		for _, pattern := range pkg.Workspaces {
+			if all && filepath.IsLocal(pattern) {
+				for _, dir := range s.glob(dirs[i], pattern) {
+					add(dir)
 				}
 			}
 		}
 	}
 }
 
+// glob returns what a pattern matches below a directory. It and each directory that is
+// listed count as files that are looked for.
+func (s *search) glob(dir, pattern string) []string {
+	if s.files++; s.files > maxFiles {
+		return nil
+	}
+	found := []string{dir}
+	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Clean(pattern)), "/") {
+		var next []string
+		for _, dir := range found {
+			if !strings.ContainsAny(part, `*?[\`) {
+				next = append(next, filepath.Join(dir, part))
+				continue
+			}
+			if s.files++; s.files > maxFiles {
+				break
+			}
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				if ok, _ := filepath.Match(part, e.Name()); ok && len(next) < maxScripts {
+					next = append(next, filepath.Join(dir, e.Name()))
+				}
+			}
+		}
+		found = next
+	}
+	return found
+}
+
+// installs are commands with which a package manager runs scripts of these names.
+var installs = map[string][]string{"install": {"install", "prepare"}, "i": {"install", "prepare"}, "ci": {"install", "prepare"}, "add": {"install", "prepare"},
+	"pack": {"pack", "prepare"}, "publish": {"publish", "pack", "prepare"}, "t": {"test"}, "tst": {"test"}, "restart": {"stop", "start"}}
+
 // scriptNames are the words of a package manager that may name a script: for run the
-// one behind it, else the command, as in npm test and yarn build. It follows the
-// options that name another directory.
-func (r *runner) scriptNames(args []string) (names []string) {
+// one behind it, else the command, as in npm test and yarn build. dirs are other
+// directories that options name; all reports whether the packages of the project count.
+func scriptNames(args []string) (names, dirs []string, all bool) {
 	for i, w := range args {
 		option, dir, ok := strings.Cut(w, "=")
 		if !ok && i+1 < len(args) {
@@ -46,15 +116,20 @@ func (r *runner) scriptNames(args []string) (names []string) {
 		}
 		switch {
 		case slices.Contains([]string{"--prefix", "-C", "--dir", "--cwd"}, option):
-			r.enter(dir)
+			dirs = append(dirs, dir)
+		case slices.Contains([]string{"-w", "--workspace", "--workspaces", "-ws", "-r", "--recursive", "--filter", "-F", "workspace", "workspaces"}, option):
+			all = true
 		case strings.HasPrefix(w, "-"):
-		case len(names) == 3: // a directory, run, a name
-			return names
-		case w == "t" || w == "tst":
-			names = append(names, "test")
-		default:
-			names = append(names, w)
+		case len(names) < maxScripts: // run, a name; what options take too
+			names = append(names, cmpOr(installs[w], w)...)
 		}
 	}
-	return names
+	return names, dirs, all
+}
+
+func cmpOr(list []string, word string) []string {
+	if list == nil {
+		return []string{word}
+	}
+	return list
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -133,16 +134,18 @@ func receipts(dir string) (files, programs []string) {
 // some with a certain flag only.
 var Changing = []string{
 	"trust", "install", "uninstall", "enable", "disable", "add", "remove", "update", "import",
-	"daemon stop", "breaker reset", "plugin", "pack", "fleet", "test --update", "test --record",
+	"daemon stop", "breaker reset", "pack", "fleet", "test --update", "test --record",
 }
 
 // rules are what is held against a call.
 type rules struct {
 	files    *match.Touches
-	above    directories // above them
-	around   directories // that they are in
-	paths    []string    // the protected files, also as they are below a home
-	words    []string    // the same, squeezed: what names one in any text
+	above    directories      // above them
+	around   directories      // that they are in
+	over     []string         // the paths of above
+	hidden   []*regexp.Regexp // those of them below a home, as the last part of a text
+	paths    []string         // the protected files, also as they are below a home
+	words    []string         // the same, squeezed: what names one in any text
 	commands *match.Rules
 }
 
@@ -181,7 +184,14 @@ func newRules(dirs []Dirs, files, programs []string) *rules {
 			above = append(above, dir)
 		}
 	}
-	r.above, r.around = each(above), each(around)
+	r.above, r.around, r.over = each(above), each(around), compact(above)
+	for _, d := range dirs {
+		for _, dir := range r.over {
+			if rel, err := filepath.Rel(d.Home, dir); err == nil && filepath.IsLocal(rel) && strings.HasPrefix(rel, ".") && rel != "." {
+				r.hidden = append(r.hidden, regexp.MustCompile(`["'`+"`"+`/~ ]`+regexp.QuoteMeta(filepath.ToSlash(rel))+`/?\\?["'`+"`"+`)]`))
+			}
+		}
+	}
 	return r
 }
 
@@ -234,7 +244,7 @@ func (r *rules) judge(c *match.Call) string {
 	if c.ToolName == "Bash" {
 		return r.judgeShell(c)
 	}
-	if why := r.named(c, `"`); why != "" { // of tools that nobody knows, a text that begins with a file's name is one
+	if why := r.named(c, `"`); why != "" { // of unknown tools, a text that begins with a file's name is one
 		return why
 	}
 	for _, line := range shellLines(c.ToolInput) {
@@ -320,6 +330,9 @@ func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 	if sure(placers()) && relocated().MatchString(line) {
 		return "this may change files of tenterhook or an agent's hooks, which lie below the working tree that it names"
 	}
+	if why := r.indirect(c, line); why != "" {
+		return why
+	}
 	if changers().Match(c).Certainty == match.Sure {
 		if path := r.globbed(line, c); path != "" {
 			return "this may change " + path + ", which one of its patterns matches"
@@ -347,6 +360,9 @@ func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 	case sure(programs()):
 		if text := squeezed(line); strings.Contains(text, "tenterhook") && acting().MatchString(text) {
 			return "this may change what tenterhook does, or end it"
+		}
+		if r.removesAbove(line) {
+			return "this may remove a directory that holds files of tenterhook or an agent's hooks"
 		}
 		return r.named(c, "")
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/match"
 )
 
-// shellKeys are what tools that nobody knows call a command.
+// shellKeys are what unknown tools call a command.
 var shellKeys = []string{"command", "commands", "cmd", "script", "shell", "bash", "line", "exec", "args", "argv"}
 
 // maxShellLines bounds the commands of one input.

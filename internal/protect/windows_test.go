@@ -13,7 +13,7 @@ import (
 )
 
 // installed is the protection of a user whose Claude Code has its entries from a program
-// that lies in a directory with a space.
+// that is in a directory with a space.
 func installed(t *testing.T) (ask func(tool, key, value string) hook.Verdict, home string) {
 	t.Helper()
 	home = t.TempDir()

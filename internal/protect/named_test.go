@@ -1,0 +1,188 @@
+package protect_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/protect"
+)
+
+// project is a home directory with an installation and a project, code, of these files.
+// It returns what self-protection says of a shell line there.
+func project(t *testing.T, archive string) func(line string) hook.Verdict {
+	t.Helper()
+	home := filepath.ToSlash(t.TempDir())
+	dirs := protect.Dirs{Home: home, Config: home + "/.config/tenterhook", Data: home + "/.local/share/tenterhook", State: home + "/.local/state/tenterhook"}
+	receipt, _ := json.Marshal(map[string]any{"agent": "claude", "program": "/opt/th/tenterhook-bridge", "files": []map[string]any{{"path": home + "/.claude/settings.json"}}})
+	files := append(txtar.Parse([]byte(archive)).Files, txtar.File{Name: "../.local/state/tenterhook/agents/claude-user.json", Data: receipt})
+	for _, f := range files {
+		path := filepath.Join(home, "code", f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := protect.New(nil, nil, dirs)
+	return func(line string) hook.Verdict {
+		t.Helper()
+		raw, _ := json.Marshal(map[string]string{"command": line})
+		out, err := p.Guard().Handler.Handle(t.Context(), &hook.Call{ProjectDir: home + "/code", Dir: home + "/code", Input: hook.PreToolUse{ToolName: "Bash", ToolInput: raw}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out == nil {
+			return hook.NoOpinion
+		}
+		return out.Verdict
+	}
+}
+
+func TestScriptsAreFoundWhereverALineRunsThem(t *testing.T) {
+	judge := project(t, `
+-- evil.sh --
+tenterhook daemon stop
+-- sub/good.sh --
+echo hello
+`)
+	for _, line := range []string{
+		"unshare -r sh ./evil.sh", "env -S 'sh evil.sh'", "su -c ./evil.sh", "chrt 1 ./evil.sh", "find . -name x -exec sh evil.sh ';'", "S=./evil.sh; sh $S",
+		"xargs -n1 sh < list evil.sh", "bash <(cat evil.sh)", "cd sub; bash ../evil.sh", "script -c ./evil.sh", "ssh localhost sh ./evil.sh", "watch ./evil.sh",
+		"parallel sh ::: evil.sh", "nsenter -t 1 ./evil.sh", "busybox sh evil.sh", "f() { sh evil.sh; }; f",
+	} {
+		if got := judge(line); got != hook.Deny {
+			t.Errorf("%s: %v, want deny", line, got)
+		}
+	}
+	for _, line := range []string{"unshare -r sh sub/good.sh", "cat evil.sh", "git add evil.sh", "vim ./evil.sh", "echo sh evil.sh", "bash <(cat sub/good.sh)"} {
+		if got := judge(line); got != hook.NoOpinion {
+			t.Errorf("%s: %v, want no objection", line, got)
+		}
+	}
+}
+
+func TestWhatAProjectRunsByNameIsRead(t *testing.T) {
+	judge := project(t, `
+-- Makefile --
+TOOL ?= tenterhook
+STOP := daemon stop
+
+all: build
+build:
+	@go build ./...
+deploy: stop
+	echo done
+stop:
+	-@$(TOOL) \
+	  $(STOP)
+script: ; sh ./evil.sh
+echo:
+	echo $$HOME tenterhook
+given:
+	$(CMD)
+include rules.mk
+-- rules.mk --
+included:
+	${TOOL} uninstall claude --yes
+-- other/Makefile --
+first:
+	tenterhook disable user/guard
+%.o: %.c
+	tenterhook trust --all
+second.o: second.c
+-- shell.mk --
+X := $(shell tenterhook daemon stop)
+quiet:
+	true
+-- evil.sh --
+tenterhook daemon stop
+-- package.json --
+{"workspaces": ["packages/*"], "scripts": {"build": "true", "prepare": "true"}}
+-- packages/a/package.json --
+{"name": "@x/a", "scripts": {"build": "./stop.sh", "test": "true"}}
+-- packages/a/stop.sh --
+tenterhook daemon stop
+-- installed/package.json --
+{"scripts": {"postinstall": "tenterhook daemon stop"}}
+-- repo/.git/config --
+[core]
+	bare = false
+-- repo/.git/hooks/pre-commit --
+#!/bin/sh
+tenterhook daemon stop
+-- moved/.git/config --
+[core]
+	hooksPath = .githooks
+-- twice/.git/config --
+[core]
+	hooksPath = none
+[core] hooksPath = ../moved/.githooks
+-- moved/.githooks/pre-push --
+tenterhook daemon stop
+`)
+	for _, line := range []string{
+		"make deploy", "make stop", "make -j4 script", "make included", "make -C other", "make -C other x.o", "make -C other second.o", "cd other && make first", "make -f shell.mk",
+		"make given CMD='tenterhook daemon stop'", "sudo make deploy", "sh -c 'make deploy'", "make --eval='x: ; tenterhook daemon stop' x",
+		"npm -w @x/a run build", "npm run build --workspaces", "pnpm -r build", "yarn workspace @x/a build", "npm --prefix packages/a run build", "npm --prefix=installed install", "cd installed && npm ci",
+		"cd repo && git commit -m x", "git -C repo commit -m x", "cd moved && git push", "cd twice && git push", "git -c core.hooksPath=.githooks -C moved push",
+		"cd repo && git hook run pre-commit",
+	} {
+		if got := judge(line); got != hook.Deny {
+			t.Errorf("%s: %v, want deny", line, got)
+		}
+	}
+	for _, line := range []string{
+		"make", "make build", "make -n echo", "make quiet", "npm run build", "npm -w @x/a test", "npm install", "cd moved && git commit -m x", "cd repo && git log", "git commit -m x",
+		"echo make deploy", "make given CMD=true",
+	} {
+		if got := judge(line); got != hook.NoOpinion {
+			t.Errorf("%s: %v, want no objection", line, got)
+		}
+	}
+}
+
+func TestWhatAProjectRunsByNameIsReadWithinBounds(t *testing.T) {
+	var values, pairs strings.Builder
+	for c := 'a'; c < 'i'; c++ { // each value is many of the next
+		fmt.Fprintf(&values, "%c = %s\n", c, strings.Repeat(fmt.Sprintf("$(%c)", c+1), 100))
+	}
+	for i := range 200 {
+		fmt.Fprintf(&pairs, "x%d%%: y%d z%d\n", i, i, i)
+	}
+	judge := project(t, fmt.Sprintf(`
+-- values/Makefile --
+all:
+	tenterhook daemon stop
+	echo $(a)
+%s
+-- pairs/Makefile --
+all: a b c d
+	tenterhook daemon stop
+%s
+-- lists/Makefile --
+all: %s
+	tenterhook daemon stop
+%s: %[3]s
+-- own/package.json --
+{"workspaces": ["."%[5]s], "scripts": {"build": "tenterhook daemon stop"}}
+-- evil/package.json --
+{"scripts": {"build": "tenterhook daemon stop"}}
+`, values.String(), pairs.String(), strings.Repeat("a b ", 10), strings.Repeat("c ", 500), strings.Repeat(`, ".", "*", "./*"`, 50)))
+	for _, line := range []string{
+		"make -C values", "make -C pairs", "make -C lists", "cd own && npm -w a run build",
+		"npm " + strings.Repeat("-C own ", 40) + "-C evil run build",
+		"git " + strings.Repeat("-c core.hooksPath=a ", 50) + "hook run " + strings.Repeat("x ", 50) + "; make -C lists",
+	} {
+		if got := judge(line); got != hook.Deny {
+			t.Errorf("%.60s: %v, want deny", line, got)
+		}
+	}
+}
