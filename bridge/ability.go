@@ -55,7 +55,7 @@ type Seen string
 // What the tests see. The zero Seen: no test tries it.
 const (
 	Done   Seen = "done"
-	Denied Seen = "denied" // the call did not run, and the model was told what was wanted
+	Denied Seen = "denied" // the call did not run, and the model got the reason
 	Missed Seen = "no"
 )
 

@@ -148,7 +148,7 @@ func (r *reply) nativeInput(input json.RawMessage) json.RawMessage {
 	t, _ := r.agent.toolFor(cmp.Or(r.said.Tool, name), r.said.Input)
 	keys, back := t.keys, make(map[string]string)
 	for _, from := range slices.Sorted(maps.Keys(keys)) {
-		if _, taken := back[keys[from]]; !taken || hasKey(before, from) { // of several old keys, the one that the call used
+		if _, taken := back[keys[from]]; !taken || hasKey(before, from) { // of several old keys, the key that the call used
 			back[keys[from]] = from
 		}
 	}
@@ -167,7 +167,7 @@ func hasKey(members []hook.Member, key string) bool {
 	return false
 }
 
-// settleVerdict makes the verdict one that the agent enforces.
+// settleVerdict makes the verdict a verdict that the agent enforces.
 func (r *reply) settleVerdict() {
 	gate := hook.Info(r.event).Block == hook.BlockAction
 	switch {

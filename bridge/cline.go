@@ -65,7 +65,7 @@ var cline = Agent{
 			c.set("cwd", roots[0])
 		}
 		if parent := c.fields["parent_agent_id"]; parent == nil || string(parent) == "null" {
-			delete(c.fields, "agent_id") // it names the main agent as well
+			delete(c.fields, "agent_id") // it also names the main agent
 		}
 		c.rename(map[string]string{"taskId": "session_id", "sessionId": "session_id"})
 		return nil

@@ -2,14 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tenterhook/tenterhook/internal/built"
 )
@@ -20,6 +23,23 @@ type machine struct {
 	t                          *testing.T
 	bin, config, data, project string
 	env                        []string
+}
+
+// The test's program is also a tenterhook that fails, under that name.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "tenterhook.exe" {
+		fmt.Println(`{"decision":"approve"}`)
+		switch ends := os.Getenv("ENDS"); ends {
+		case "hang":
+			time.Sleep(time.Hour)
+		case "panic":
+			panic("it fails")
+		default:
+			code, _ := strconv.Atoi(ends)
+			os.Exit(code)
+		}
+	}
+	os.Exit(m.Run())
 }
 
 // otherDrive makes a folder on another drive than that of temporary files.
@@ -62,7 +82,7 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	m.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Dir(m.config), "XDG_DATA_HOME="+filepath.Dir(m.data),
-		"XDG_STATE_HOME="+filepath.Join(home, "state"), "Path="+m.bin+";"+os.Getenv("PATH"))
+		"XDG_STATE_HOME="+filepath.Join(home, "state"), "USERPROFILE="+home, "Path="+m.bin+";"+os.Getenv("PATH"))
 	return m
 }
 
@@ -145,14 +165,116 @@ func TestANewHookAndAPluginDecideForAnAgentFromCmd(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.says("tenterhook trust --yes plugin/guard/guard", 0, "plugin/guard")
-	for _, line := range []string{"tenterhook-bridge claude PreToolUse & if errorlevel 1 exit 2", `sh -c "tenterhook-bridge claude PreToolUse || exit 2"`} {
-		m.cmd(line, `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, 0)
-		m.cmd(strings.Replace(line, "tenterhook-bridge", "no-bridge", 1), "", 2)
-	}
 	for command, want := range map[string]string{"echo FORBIDDEN": "FORBIDDEN is not allowed", "git push --force": "force"} {
 		event, _ := json.Marshal(map[string]any{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
 		if said := m.cmd("tenterhook-bridge claude PreToolUse", string(event), 2); !strings.Contains(said, want) {
 			t.Errorf("%s: the bridge says %s", command, said)
+		}
+	}
+}
+
+func TestAgentsAreInstalledIntoFromCmd(t *testing.T) {
+	m := newMachine(t)
+	home := filepath.Dir(m.bin)
+	claude, factory := filepath.Join(home, `.claude\settings.json`), filepath.Join(home, `.factory\settings.json`)
+	const before = "{\r\n\t\"model\": \"x\"\r\n}"
+	m.write(claude, strings.ReplaceAll(before, "\r", ""))
+	m.write(filepath.Join(m.config, `hooks\rule\HOOK.md`), "+++\nevent = \"PreToolUse\"\ntype = \"rule\"\nif = [\"Bash(git push *)\"]\ndecision = \"deny\"\nreason = \"the rule says no\"\n+++\n")
+	m.says("tenterhook install claude factory --yes", 0, "installed into Claude Code", "installed into Factory Droid")
+	m.says("tenterhook install claude", 0, "is installed already")
+	m.says("tenterhook agents verify", 0, "Claude Code: in effect")
+	m.says("tenterhook install kiro", 1, "inside WSL")
+	m.says("tenterhook install claude --transport http --yes", 1, "leave out --transport http")
+
+	var settings struct {
+		Hooks map[string][]struct {
+			Hooks []struct {
+				Command string
+				Args    []string
+			}
+		}
+	}
+	read := func(path, event string) (string, []string) {
+		t.Helper()
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(data, &settings)
+		}
+		if err != nil || len(settings.Hooks[event]) != 1 {
+			t.Fatalf("%v\n%s", err, data)
+		}
+		h := settings.Hooks[event][0].Hooks[0]
+		return h.Command, h.Args
+	}
+	const payload = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"%"}}`
+	program, args := read(claude, "PreToolUse")
+	if program != filepath.Join(m.bin, "tenterhook-bridge.exe") {
+		t.Errorf("the entry starts %s", program)
+	}
+	for command, code := range map[string]int{"git push": 2, "ls": 0} {
+		c := exec.Command(program, args...)
+		c.Dir, c.Env, c.Stdin = m.project, m.env, strings.NewReader(strings.Replace(payload, "%", command, 1))
+		said, err := c.CombinedOutput()
+		if c.ProcessState == nil || c.ProcessState.ExitCode() != code || (code == 2) != strings.Contains(string(said), "the rule says no") {
+			t.Errorf("%s: %v, want exit code %d:\n%s", command, err, code, said)
+		}
+	}
+	line, _ := read(factory, "PreToolUse")
+	if said := m.cmd(line, strings.Replace(payload, "%", "git push", 1), 2); !strings.Contains(said, "the rule says no") {
+		t.Errorf("the line says %s", said)
+	}
+	if err := os.Rename(program, program+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	if said := m.cmd(line, payload, 2); !strings.Contains(said, "tenterhook could not decide") {
+		t.Errorf("without the program the line says %s", said)
+	}
+	m.says("tenterhook agents verify claude", 1, "tenterhook-bridge.exe is not there")
+	m.says("tenterhook uninstall --yes", 0, "uninstalled from Claude Code", "uninstalled from Factory Droid")
+	if now, err := os.ReadFile(claude); err != nil || string(now) != before {
+		t.Errorf("after uninstall: %q, %v", now, err)
+	}
+	if _, err := os.Stat(factory); err == nil {
+		t.Error("the file that install made is left")
+	}
+}
+
+func TestTheBridgeClosesGatesWhateverBecomesOfTenterhook(t *testing.T) {
+	m := newMachine(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	failing, err := os.ReadFile(self)
+	program := filepath.Join(m.bin, "tenterhook.exe")
+	if err == nil {
+		err = os.WriteFile(program, failing, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := m.env
+	for _, tt := range []struct {
+		ends, event string
+		code        int
+		says        string
+	}{
+		{"0", "claude PreToolUse", 0, "approve"}, // what it says in good order counts
+		{"1", "claude PreToolUse", 2, "exit code 1"},
+		{"-1073741819", "claude PreToolUse", 2, "could not decide"},
+		{"panic", "claude PreToolUse", 2, "it fails"},
+		{"panic", "claude Stop", 0, "it fails"},
+		{"hang", "codex SessionEnd", 0, "no answer within"}, // the event with the shortest limit, 3 s
+		{"gone", "claude PreToolUse", 2, "could not decide"},
+		{"gone", "claude Stop", 0, "could not decide"},
+	} {
+		if tt.ends == "gone" {
+			_ = os.Remove(program)
+		}
+		m.env = append(env[:len(env):len(env)], "ENDS="+tt.ends)
+		said := m.cmd("tenterhook-bridge "+tt.event, "{}", tt.code)
+		if !strings.Contains(said, tt.says) || tt.ends != "0" && strings.Contains(said, "approve") {
+			t.Errorf("%s, %s: says %s", tt.event, tt.ends, said)
 		}
 	}
 }

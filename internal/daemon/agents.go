@@ -35,7 +35,7 @@ type knownAgent struct {
 }
 
 const (
-	// maxAgents bounds the processes that are remembered. Those that ended go first.
+	// maxAgents bounds the processes that are remembered. Ended processes go first.
 	maxAgents = 256
 	// maxAgentFiles bounds the files that one process keeps.
 	maxAgentFiles = 8
@@ -44,7 +44,7 @@ const (
 // agentsFile is the name of these files.
 const agentsFile = "agents.json"
 
-// openAgents reads the file of a place. One that cannot be read is empty: the
+// openAgents reads the file of a place. A file that cannot be read is empty: the
 // next call of each agent fills it.
 func openAgents(place client.Place) *agents {
 	file := filepath.Join(place.Dir, agentsFile)
@@ -75,6 +75,13 @@ func (k knownAgent) same(o knownAgent) bool { return k.PID == o.PID && k.Start =
 func (k knownAgent) alive() bool {
 	p, ok := ancestry.Look(k.PID)
 	return ok && p.Start == k.Start
+}
+
+// knows reports whether a process is known to be of an agent.
+func (a *agents) knows(name string, p ancestry.Process) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.known, func(k knownAgent) bool { return k.Agent == name && k.PID == p.PID && k.Start == p.Start })
 }
 
 // note remembers the process of an agent, the PATH that it calls with, and whose
@@ -174,7 +181,7 @@ var markers = []struct{ variable, agent string }{
 }
 
 // StartedBy returns the agent that started this process, and whose guards a
-// command of it would change: one of those that hook entries came from is among
+// command of it would change: a process that hook entries came from is among
 // its ancestors, or the environment says so. It returns "" where no agent has
 // hooks of ours, where an operator switched self-protection off, and for a
 // person's own command.

@@ -84,8 +84,8 @@ func eachStore(env []string, do func(*store) error) error {
 }
 
 // ResetBreakers closes the breakers of a hook, "" = of every hook: those of the
-// daemon, and those that are in the state directory. It returns the hooks of
-// those that had failures.
+// daemon, and the breakers that are in the state directory. It returns the hooks of
+// the breakers that had failures.
 func ResetBreakers(ctx context.Context, env []string, id string) ([]string, error) {
 	ids, err := askReset(env, id)
 	if err != nil && !errors.Is(err, ErrNoDaemon) {

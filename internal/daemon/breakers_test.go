@@ -65,7 +65,7 @@ func TestBreakersOfAgentsAreShownAndReset(t *testing.T) {
 	})
 }
 
-// What a daemon leaves behind is shown and reset as well.
+// What a daemon leaves behind is shown and reset too.
 func TestBreakersOutliveTheDaemon(t *testing.T) {
 	u := newUser(t, broken)
 	for range 2 {

@@ -30,6 +30,7 @@ func (s *server) serve(c *net.UnixConn) {
 		s.log.Warn("refused a connection", "uid", uid, "err", err)
 		return
 	}
+	chain := s.outsiders.Of(pid) // while the client prepares its call
 	kind, fields, err := s.read(c)
 	<-s.reading
 	if errors.Is(err, client.ErrProtocol) {
@@ -52,7 +53,7 @@ func (s *server) serve(c *net.UnixConn) {
 	case client.KindYield:
 		s.yield(c)
 	case client.KindCall:
-		s.call(c, fields, pid)
+		s.call(c, fields, chain)
 	case kindStatus:
 		status, _ := json.Marshal(s.status())
 		s.send(c, client.AppendFrame(nil, client.KindAnswer, []byte{0}, status, nil))
@@ -65,7 +66,7 @@ func (s *server) serve(c *net.UnixConn) {
 	}
 }
 
-// read reads what a client sends. One that says nothing soon is not waited for.
+// read reads what a client sends. A client that says nothing soon is not waited for.
 func (s *server) read(c *net.UnixConn) (kind byte, fields [][]byte, err error) {
 	_ = c.SetReadDeadline(time.Now().Add(speakWithin))
 	silent, buffered := true, bufio.NewReader(c) // a client sends one frame
@@ -89,10 +90,10 @@ func (s *server) yield(c *net.UnixConn) {
 }
 
 // call decides a hook call.
-func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
+func (s *server) call(c *net.UnixConn, fields [][]byte, chain []ancestry.Process) {
 	call, err := client.ParseCall(fields)
 	if err != nil {
-		s.log.Warn("a call cannot be read", "pid", pid, "err", err)
+		s.log.Warn("a call cannot be read", "err", err)
 		return
 	}
 	if s.other(call.Program) {
@@ -102,8 +103,8 @@ func (s *server) call(c *net.UnixConn, fields [][]byte, pid int) {
 	arrived := time.Now()
 	stop := s.beat(c)
 	defer stop()
-	u, chain := userOf(call.Env, call.Where), ancestry.Of(pid)
-	if agent, ok := ancestry.Agent(chain); ok {
+	u := userOf(call.Env, call.Where)
+	if agent, ok := ancestry.Agent(chain, func(p ancestry.Process) bool { return s.decider.agents.knows(call.Agent, p) }); ok {
 		s.decider.agents.note(call.Agent, agent, environ.Get(call.Env, "PATH"), u)
 	}
 	from := Caller{Within: within(call, chain, isSelf), user: &u}

@@ -202,7 +202,7 @@ func processesOf(u *user) []string {
 	})
 }
 
-// daemons are the user's daemons, also those that have lost their socket.
+// daemons are the user's daemons, also the ones that have lost their socket.
 func (u *user) daemons() (pids []int) {
 	for _, dir := range processesOf(u) {
 		argv, _ := os.ReadFile(dir + "/cmdline")

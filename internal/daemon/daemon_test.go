@@ -285,7 +285,7 @@ func TestAnIdleDaemonEnds(t *testing.T) {
 	}
 }
 
-// A directory of somebody else's making is not used.
+// A directory of another user's making is not used.
 func TestAPlaceThatOthersCanUseIsRefused(t *testing.T) {
 	u := newUser(t, guard)
 	run := filepath.Join(u.home, ".local", "state", "tenterhook", "run")

@@ -26,7 +26,7 @@ func Direct(ctx context.Context, call *client.Call) (answer client.Answer) {
 	d := NewDecider(log.Logger, place)
 	d.alone = true
 	chain := ancestry.Of(os.Getpid())
-	if agent, ok := ancestry.Agent(chain); ok && place.Make() == nil {
+	if agent, ok := ancestry.Agent(chain, func(ancestry.Process) bool { return false }); ok && place.Make() == nil {
 		d.agents.note(call.Agent, agent, environ.Get(call.Env, "PATH"), userOf(call.Env, call.Where))
 	}
 	answer = d.Decide(ctx, call, Caller{Within: within(call, chain, isDirect)})

@@ -375,3 +375,36 @@ func TestKillsLoseNoAnsweredRun(t *testing.T) {
 	}
 	t.Logf("%d answered of %d started, %d killed", len(answered), started, killed)
 }
+
+// TestAPayloadThatComesLateIsDecided holds a payload back for longer than the bridge keeps
+// a connection that says nothing.
+func TestAPayloadThatComesLateIsDecided(t *testing.T) {
+	u := newUser(t, guard)
+	u.wantDenied(u.claude("PreToolUse", u.shell("rm x")), "not here") // a daemon runs
+	pid := u.daemon().PID
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(u.bin, "tenterhook-bridge"), "claude", "PreToolUse")
+	var stdout, stderr bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = u.work, u.env, read, &stdout, &stderr
+	err = cmd.Start()
+	read.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload := u.shell("rm x")
+	for _, part := range []string{payload[:40], payload[40:]} {
+		time.Sleep(150 * time.Millisecond)
+		if _, err := write.WriteString(part); err != nil {
+			t.Error(err)
+		}
+	}
+	write.Close()
+	_ = cmd.Wait()
+	u.wantDenied(reply{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, "not here")
+	if now := u.daemon().PID; now != pid {
+		t.Errorf("the daemon is %d, want %d as before", now, pid)
+	}
+}

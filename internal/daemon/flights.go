@@ -20,7 +20,7 @@ import (
 type flights struct {
 	mu    sync.Mutex // guards all below, and what a flight ended with
 	byKey map[string]*flight
-	order []*flight // those that ended well, the oldest first
+	order []*flight // the flights that ended well, the oldest first
 }
 
 type flight struct {
@@ -117,7 +117,7 @@ func (f *flights) take(e event) (mine, other *flight) {
 	return mine, nil
 }
 
-// land ends a flight, and forgets those that ended long ago.
+// land ends a flight, and forgets old ones.
 func (f *flights) land(mine *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

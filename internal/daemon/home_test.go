@@ -101,8 +101,8 @@ command = "echo obey me"
 	})
 }
 
-// A home directory inside of the project is the project's, and nobody approved
-// what lies there.
+// A home directory inside of the project is the project's, and no one approved
+// what is there.
 func TestAHomeInsideOfTheProjectRunsNothing(t *testing.T) {
 	both(t, accountGuards+`
 -- work/home/.config/tenterhook/hooks/run/HOOK.md --

@@ -90,7 +90,7 @@ func TestACallOverHTTPIsDecidedWithItsSessionsEnvironment(t *testing.T) {
 	if code, body = u.post(d, "PreToolUse", u.shell("ls"), nil); code != 200 || strings.TrimSpace(body) != "{}" {
 		t.Errorf("no objection: got %d %s", code, body)
 	}
-	// Whoever is not known is refused, and so is what cannot be read.
+	// A caller that is not known is refused, and so is what cannot be read.
 	for name, payload := range map[string]string{"another session": u.shell("ls", "session_id", "s2"), "no session": u.shell("ls", "session_id", ""), "no JSON": "{",
 		"another event": u.payload("PostToolUse")} {
 		if code, body := u.post(d, "PreToolUse", payload, nil); code != 200 || !strings.Contains(body, `"permissionDecision":"deny"`) {
@@ -172,7 +172,7 @@ func TestAPromptIsRefusedWhereItsToolsWouldNotReachTheDaemon(t *testing.T) {
 			t.Errorf("%v: %+v", env, r)
 		}
 	}
-	// Calls of other agents, and other calls of this one, go on.
+	// Calls of other agents, and other calls of this one, continue.
 	if r := u.claude("Stop", u.payload("Stop"), "HTTP_PROXY=http://127.0.0.1:1"); r.code != 0 {
 		t.Errorf("Stop: %+v", r)
 	}

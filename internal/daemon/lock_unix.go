@@ -12,7 +12,7 @@ import (
 )
 
 // ownFile are flags to open a file that must be one: no link is followed, and
-// nobody waits for the other end of a pipe.
+// an open does not wait for the other end of a pipe.
 const ownFile = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 // lockState waits for the lock of a state file, or for the end of ctx. A disk

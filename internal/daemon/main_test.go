@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// user is somebody with a home directory, a project and perhaps a daemon.
+// user is a person with a home directory, a project and perhaps a daemon.
 type user struct {
 	t    testing.TB
 	bin  string // where the programs are
@@ -128,7 +128,7 @@ func (u *user) gone(pid int) {
 	})
 }
 
-// zombie reports whether a process has ended and nobody has reaped it, as in a
+// zombie reports whether a process has ended and no one has reaped it, as in a
 // container without an init.
 func zombie(pid int) bool {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

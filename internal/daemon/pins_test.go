@@ -219,7 +219,7 @@ func TestWhatSessionsLeaveIsPrivateAndGoes(t *testing.T) {
 }
 
 // A clock that is set forward ages no session of this start of the system: a guard
-// that goes away still judges it. What nobody used before that goes as ever.
+// that goes away still judges it. What no one used before that goes as ever.
 func TestAClockThatIsSetForwardEndsNoSession(t *testing.T) {
 	u := newUser(t, pushes)
 	u.wantDenied(u.claude("PreToolUse", u.shell("git push x")), "no pushes")

@@ -8,7 +8,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watchPlace ends the daemon once nobody can reach it: its socket is gone, or
+// watchPlace ends the daemon once no client can reach it: its socket is gone, or
 // something else is in its place. It wakes up for changes of the place alone.
 // Where the system cannot watch, such a daemon ends when it is idle.
 func (s *server) watchPlace() (stop func()) {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// processors are those that this process's goroutines run on at once. For calls that
+// processors is how many goroutines of this process run at once. For calls that
 // come one after the other it is one: each goroutine that starts would wake another
 // thread, which costs such a call a fifth of its time and gives it nothing.
 type processors struct {

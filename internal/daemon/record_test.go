@@ -79,7 +79,7 @@ func TestTheLogFollowsTheDaemon(t *testing.T) {
 	}
 }
 
-// Nobody has to ask: the spool of a user who never does stays small.
+// No one has to ask: the spool of a user who never does stays small.
 func TestTheDaemonMovesRecordsIntoTheDatabaseItself(t *testing.T) {
 	u := newUser(t, guard)
 	u.wantDenied(u.claude("PreToolUse", u.shell("rm x", "session_id", "of claude")), "not here")

@@ -18,7 +18,7 @@ const recordWithin = time.Second
 // of a user: the settings of a journal are the user's.
 type recorders struct {
 	log   *slog.Logger
-	moves bool // records go into the database soon; else whoever asks moves them
+	moves bool // records go into the database soon; else a command that reads them moves them
 
 	mu   sync.Mutex // guards all below
 	open map[places]*recorder
@@ -81,7 +81,7 @@ func (rs *recorders) dropped() (n int64) {
 	return n
 }
 
-// put writes what waits if nobody else uses the recorder.
+// put writes what waits if no other call uses the recorder.
 func (rs *recorders) put(p places, r *recorder) {
 	rs.mu.Lock()
 	r.users--

@@ -15,7 +15,7 @@ import (
 	"github.com/tenterhook/tenterhook/registry"
 )
 
-// maxRegistries bounds the registries that are kept. The one that was not used
+// maxRegistries bounds the registries that are kept. The registry that was not used
 // for longest goes first.
 const maxRegistries = 16
 
@@ -29,7 +29,7 @@ type registries struct {
 
 	mu     sync.Mutex // guards all below
 	open   map[registryKey]*shared
-	order  []*shared // the one that was used last at the end
+	order  []*shared // the last used one at the end
 	closed bool
 	ending sync.WaitGroup // registries that are being closed
 }
@@ -93,7 +93,7 @@ func (rs *registries) get(ctx context.Context, agent, root string, u user, env [
 	return s, nil
 }
 
-// start opens the registry. One that fails is not kept: the next call tries again.
+// start opens the registry. A registry that fails is not kept: the next call tries again.
 func (s *shared) start(env []string, run string) {
 	defer close(s.ready)
 	s.err = errors.New("opening the registry failed")
@@ -162,7 +162,7 @@ func (rs *registries) drop(s *shared) {
 	s.gone = true
 }
 
-// end closes a registry that nobody uses, in the background. The caller holds mu.
+// end closes a registry that no call uses, in the background. The caller holds mu.
 func (rs *registries) end(s *shared) {
 	rs.ending.Go(func() {
 		<-s.ready
@@ -184,8 +184,8 @@ func (s *shared) release() {
 
 var processBegan = time.Now()
 
-// uptime is how long this process runs, in nanoseconds. Whoever sets the system's clock
-// back does not change it: a reload must not seem to be newer than who asks for one.
+// uptime is how long this process runs, in nanoseconds. Setting the system's clock
+// back does not change it: a reload must not seem to be newer than a request for one.
 func uptime() int64 { return int64(time.Since(processBegan)) }
 
 // refresh loads what changed since the registry was loaded, before a call is

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
 	"github.com/tenterhook/tenterhook/internal/version"
 )
@@ -54,13 +55,14 @@ type server struct {
 	stamp   string // of the program that this process runs
 	began   time.Time
 
-	listener *net.UnixListener
-	lock     *os.File
-	places   chan struct{} // for calls that are decided
-	reading  chan struct{} // for clients that are sending
-	door     *doorman
-	idle     *time.Timer
-	tidy     *time.Timer
+	listener  *net.UnixListener
+	lock      *os.File
+	places    chan struct{} // for calls that are decided
+	reading   chan struct{} // for clients that are sending
+	door      *doorman
+	outsiders *ancestry.Outsiders
+	idle      *time.Timer
+	tidy      *time.Timer
 
 	calls, failed, queued, deciding atomic.Int64
 	processors                      processors
@@ -73,7 +75,7 @@ type server struct {
 }
 
 // Run is the daemon: it takes the user's place, answers calls until ctx ends, it
-// is told to stop, another version wants its place, or nothing has happened for
+// has to stop, another version wants its place, or nothing has happened for
 // long, and then finishes what is under way. It returns an error if it could not
 // take calls.
 func Run(ctx context.Context, opts Options) error {
@@ -86,7 +88,7 @@ func Run(ctx context.Context, opts Options) error {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{opts: opts, log: opts.Logger, began: time.Now(), places: make(chan struct{}, maxCalls), reading: make(chan struct{}, maxReading), drained: make(chan struct{})}
+	s := &server{opts: opts, log: opts.Logger, began: time.Now(), places: make(chan struct{}, maxCalls), reading: make(chan struct{}, maxReading), drained: make(chan struct{}), outsiders: ancestry.NewOutsiders()}
 	s.place = Place(opts.Env)
 	if program, err := os.Executable(); err == nil {
 		s.stamp = client.Stamp(program)
@@ -141,7 +143,7 @@ func (s *server) accept() {
 		default:
 		}
 		if failures++; failures == 1 {
-			s.log.Warn("accept", "err", err) // out of descriptors: some will be free again
+			s.log.Warn("accept", "err", err) // out of descriptors: some become free again
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -166,7 +168,7 @@ func (s *server) drain(why string) {
 	s.log.Info("daemon ends", "why", why, "under_way", s.deciding.Load()+s.queued.Load())
 }
 
-// idleEnd ends a daemon that nobody asks. One that takes calls over HTTP stays as
+// idleEnd ends a daemon that no client asks. A daemon that takes calls over HTTP stays as
 // long as an agent runs: nothing would start it again for the agent's next call.
 func (s *server) idleEnd() {
 	if s.door.address() != "" && s.decider.agents.alive("claude") {

@@ -66,7 +66,7 @@ func (s *session) restore() {
 	s.touch()
 }
 
-// restorePins reads the guards of a session. If they are gone, nobody knows what
+// restorePins reads the guards of a session. If they are gone, it is unknown what
 // guarded it; the next call begins again.
 func (s *session) restorePins(name string) {
 	if path := s.key.pinsPath(filepath.Base(name)); readOwn(path, &s.pins) {
@@ -76,7 +76,7 @@ func (s *session) restorePins(name string) {
 	}
 }
 
-// readOwn reads JSON from a file that nobody else could have written.
+// readOwn reads JSON from a file that no other user could have written.
 func readOwn(path string, into any) bool {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || trust.Owned(trust.OwnerUser, path) != nil {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/tenterhook/tenterhook/registry"
 )
 
-// maxSessions bounds the sessions that are in memory. The one that was not used
+// maxSessions bounds the sessions that are in memory. The session that was not used
 // for longest goes first; what is kept of it is on disk.
 const maxSessions = 256
 
@@ -22,7 +22,7 @@ const maxHeld = 64 << 10
 type sessions struct {
 	mu    sync.Mutex // guards all below
 	byKey map[sessionKey]*list.Element
-	order *list.List // of *session, the one that was used last in front
+	order *list.List // of *session, the last used one in front
 }
 
 // sessionKey names a session. kept is the state directory of its user.
@@ -86,7 +86,7 @@ func (ss *sessions) count() int {
 	return ss.order.Len()
 }
 
-// rootFor is the workspace of a call. A session keeps the one that it began in:
+// rootFor is the workspace of a call. A session keeps the workspace that it began in:
 // an agent that moves into another project takes its guards along.
 func (s *session) rootFor(in hook.Input, dir string, u user) string {
 	if in.Common().Cwd != "" && !filepath.IsAbs(dir) {

@@ -30,7 +30,7 @@ type Status struct {
 	Workspaces []string  `json:"workspaces"`
 	RSS        int64     `json:"rss_bytes"` // 0 = unknown
 	Protection string    `json:"self_protection"`
-	Breakers   []Breaker `json:"breakers"` // those that have failures
+	Breakers   []Breaker `json:"breakers"` // only breakers with failures
 	Dropped    int64     `json:"dropped"`  // records that wait to be counted in the journal
 }
 

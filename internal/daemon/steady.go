@@ -9,7 +9,7 @@ import (
 // clockFile holds what time it was at the first call since the system started.
 const clockFile = ".clock"
 
-// clockSeen is the system's clock beside one that nobody sets.
+// clockSeen is the system's clock beside a clock that cannot be set.
 type clockSeen struct {
 	Boot string        `json:"boot"` // names the start of the system
 	Up   time.Duration `json:"up"`   // since then
@@ -17,7 +17,7 @@ type clockSeen struct {
 }
 
 // steadyNow is the time by which sessions in a directory grow old: that of the first
-// call since the system started, and what has passed since then. Whoever sets the
+// call since the system started, and what has passed since then. Setting the
 // clock forward does not age the sessions whose agents run. A clock that is behind
 // that counts too: what is too old by one of the two alone stays.
 func steadyNow(dir string) time.Time {

@@ -19,16 +19,21 @@ func Look(pid int) (Process, bool) { return look(pid) }
 // maxDepth bounds a walk.
 const maxDepth = 64
 
-// Of returns a process and those that it descends from, the nearest first. It
+// Of returns a process and its ancestors, the nearest first. It
 // is empty where processes cannot be seen.
-func Of(pid int) []Process {
-	var chain []Process
+func Of(pid int) []Process { return upTo(pid, func(Process) bool { return false }) }
+
+// upTo is Of as far as the first process that is the last one to look at.
+func upTo(pid int, last func(Process) bool) []Process {
+	chain := make([]Process, 0, 8)
 	for pid > 0 && len(chain) < maxDepth {
 		p, ok := look(pid)
 		if !ok {
 			break
 		}
-		chain = append(chain, p)
+		if chain = append(chain, p); last(p) {
+			break
+		}
 		pid = p.Parent
 	}
 	return chain
@@ -43,8 +48,8 @@ func isShell(args []string) bool {
 	return len(args) > 0 && slices.Contains(shells, filepath.Base(strings.TrimPrefix(args[0], "-")))
 }
 
-// interactive reports whether arguments are those of a shell that somebody types
-// into: one that was given neither a command nor a script.
+// interactive reports whether arguments are those of a shell that a person types
+// into: a shell that was given neither a command nor a script.
 func interactive(args []string) bool {
 	if !isShell(args) {
 		return false
@@ -59,12 +64,15 @@ func interactive(args []string) bool {
 
 // Agent is the process that started a hook entry: its parent, or the parent of
 // the shell that runs the entry's command line. It is false for an entry that a
-// person typed into a shell.
-func Agent(entry []Process) (Process, bool) {
+// person typed into a shell. known reports whether a process is one already.
+func Agent(entry []Process, known func(Process) bool) (Process, bool) {
 	if len(entry) == 0 {
 		return Process{}, false
 	}
 	for _, p := range entry[1:] {
+		if known(p) {
+			return p, true
+		}
 		args := p.Args()
 		if p.PID <= 1 || interactive(args) {
 			return Process{}, false
@@ -81,7 +89,7 @@ func runsLine(args []string) bool {
 	return len(args) > 1 && strings.HasPrefix(args[1], "-") && !strings.HasPrefix(args[1], "--") && strings.Contains(args[1], "c")
 }
 
-// Orphan reports whether whoever started a process has ended: nothing but shells
+// Orphan reports whether the program that started a process has ended: nothing but shells
 // without a terminal is above it.
 func Orphan(chain []Process) bool {
 	if len(chain) == 0 || chain[0].TTY {

@@ -14,7 +14,7 @@
 //	                             ◀── answer     stdout, stderr, exit code
 //
 // The daemon answers "replaced" instead if the program beside the client is not
-// the one that the daemon runs: it finishes what is under way and makes room.
+// the program that the daemon runs: it finishes what is under way and makes room.
 // An unreachable, silent, foreign or replaced daemon is replaced once. After
 // that [closed.Undecided] answers, which blocks where the event is a gate.
 package client

@@ -14,7 +14,7 @@ const (
 	KindCall     = 'c' // fields of a Call; answered by taken, unless the answer is quick, and answer, or by replaced
 	KindPing     = 'p' // answered by taken
 	KindYield    = 'y' // answered by replaced: another program takes the daemon's place
-	KindTaken    = 't' // the call is read and will be answered; said after TakenWithin, and again each BeatEvery
+	KindTaken    = 't' // the call is read and the answer follows; said after TakenWithin, and again each BeatEvery
 	KindAnswer   = 'a' // exit code, stdout, stderr
 	KindReplaced = 'r' // ask the daemon that comes next
 )

@@ -1,5 +1,7 @@
 package client
 
+import "github.com/tenterhook/tenterhook/bridge/closed"
+
 // options reads the options of the bridge, which stand before agent and event.
 func options(args []string) (where []string, alone bool, rest []string) {
 	for len(args) > 0 {
@@ -22,4 +24,13 @@ func bridgeArgs(program string, where []string, agent, event string) []string {
 		args = append(args, "--env", variable)
 	}
 	return append(args, agent, event)
+}
+
+// usageCode blocks unless the event is known to be an observer: an entry that
+// is written wrongly guards nothing.
+func usageCode(args []string) int {
+	if len(args) > 2 && closed.Classify(args[0], args[1]) == closed.Observer {
+		return 0
+	}
+	return 2
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// genuine tells whether the process at the other end runs the very program file
+// genuine tells whether the process at the other end runs the same program file
 // that this client would start: what listens in the daemon's place may be of
 // another version, or no daemon at all. A peer that cannot be seen, as from
 // inside of a container, counts as genuine: its directory is the user's own.

@@ -16,7 +16,7 @@ type Place struct {
 	Dir    string // 0700, the user's own
 	Socket string
 	Lock   string // held by the daemon as long as it takes calls
-	Start  string // held by whoever starts or replaces a daemon
+	Start  string // held by the client that starts or replaces a daemon
 	// InsteadOf is the directory that Dir stands for, whose path is too long for a
 	// socket; "" = none.
 	InsteadOf string
@@ -47,7 +47,7 @@ func Find(getenv func(string) string) Place {
 		Start: filepath.Join(dir, "start.lock"), InsteadOf: insteadOf}
 }
 
-// Make creates the directory, and refuses one that somebody else owns or can
+// Make creates the directory, and refuses a directory that another user owns or can
 // write to.
 func (p Place) Make() error {
 	if err := private(p.Dir); !errors.Is(err, os.ErrNotExist) {

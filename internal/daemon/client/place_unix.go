@@ -27,7 +27,7 @@ func ownDir(dir string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// private also refuses one that others can look into or write to.
+// private also refuses a directory that others can look into or write to.
 func private(dir string) error {
 	info, err := ownDir(dir)
 	if err != nil {

@@ -47,21 +47,13 @@ func direct(where []string, agent, event string) {
 	e.giveUp(err.Error())
 }
 
-// usageCode blocks unless the event is known to be an observer: an entry that
-// is written wrongly guards nothing.
-func usageCode(args []string) int {
-	if len(args) > 2 && closed.Classify(args[0], args[1]) == closed.Observer {
-		return 0
-	}
-	return 2
-}
-
 // entry is one call of a hook entry.
 type entry struct {
 	agent, event string
 	where        []string
 	began        time.Time
 	deadline     time.Time
+	begun        *conn     // of a connection that no call was sent by; nil = none
 	once         sync.Once // who answers first is who answers
 	timed        sync.Once
 }
@@ -78,17 +70,18 @@ func (e *entry) takesLong() {
 
 func (e *entry) run() {
 	e.deadline = e.began.Add(closed.Deadline(e.agent, e.event))
-	stdin, err := readAll(0, e.takesLong)
+	place := Find(os.Getenv)
+	if err := place.Make(); err != nil {
+		e.giveUp("the directory of its socket cannot be used: " + err.Error())
+	}
+	e.begin(place)
+	stdin, err := readAll(0, func() { e.unbegin(); e.takesLong() })
 	if err != nil {
 		e.giveUp("its input cannot be read: " + err.Error())
 	}
 	program, err := sibling()
 	if err != nil {
 		e.giveUp(err.Error())
-	}
-	place := Find(os.Getenv)
-	if err := place.Make(); err != nil {
-		e.giveUp("the directory of its socket cannot be used: " + err.Error())
 	}
 	call := Call{Agent: e.agent, Event: e.event, Stdin: stdin, Env: os.Environ(), Umask: Umask(), Program: program.stamp(), Began: e.began, Where: e.where}
 	call.Dir, _ = os.Getwd()
@@ -97,6 +90,32 @@ func (e *entry) run() {
 		e.giveUp(err.Error())
 	}
 	e.answer(answer)
+}
+
+// begin connects before there is anything to say: the daemon wakes up, and looks who
+// asks, while this process still prepares its call.
+func (e *entry) begin(place Place) {
+	if c, err := dial(place.Socket, e.takeWithin()); err == nil {
+		e.begun = &c
+	}
+}
+
+// unbegin lets go of the connection: a daemon does not wait for a silent client.
+func (e *entry) unbegin() {
+	if e.begun != nil {
+		e.begun.close()
+		e.begun = nil
+	}
+}
+
+// dial returns the connection that begin made, or another one.
+func (e *entry) dial(place Place) (conn, error) {
+	if e.begun == nil {
+		return dial(place.Socket, e.takeWithin())
+	}
+	c := *e.begun
+	e.begun = nil
+	return c, nil
 }
 
 // ask asks the daemon. Where none runs one is started. Where one fails another
@@ -126,6 +145,7 @@ func (e *entry) ask(place Place, program program, call *Call) (*Answer, error) {
 type fault struct {
 	why    string
 	absent bool // nothing listens
+	cut    bool // the connection ended before the daemon took the call
 	kill   culprit
 }
 
@@ -149,12 +169,25 @@ func (c culprit) end() {
 // that at once; the time is for a machine under load.
 const takeWithin = 5 * time.Second
 
+// takeWithin is how long a daemon may take of what is left.
+func (e *entry) takeWithin() time.Duration { return min(takeWithin, time.Until(e.deadline)/3) }
+
 // beatWithin is how long a daemon that has a call may say nothing.
 const beatWithin = 4 * BeatEvery
 
-// try asks the daemon that there is.
+// try asks the daemon that there is. It may have let go of the connection that begin
+// made, if this process was held up for long.
 func (e *entry) try(place Place, program program, call *Call) (*Answer, *fault) {
-	c, err := dial(place.Socket, min(takeWithin, time.Until(e.deadline)/3))
+	early := e.begun != nil
+	answer, f := e.tryOnce(place, program, call)
+	if early && f != nil && f.cut {
+		return e.tryOnce(place, program, call)
+	}
+	return answer, f
+}
+
+func (e *entry) tryOnce(place Place, program program, call *Call) (*Answer, *fault) {
+	c, err := e.dial(place)
 	if err != nil {
 		return nil, &fault{why: "the daemon cannot be reached: " + err.Error(), absent: true}
 	}
@@ -166,7 +199,7 @@ func (e *entry) try(place Place, program program, call *Call) (*Answer, *fault) 
 		frame = call.Frame()
 	}
 	if err := c.write(frame); err != nil {
-		return nil, &fault{why: "the daemon did not take the call: " + err.Error()}
+		return nil, &fault{why: "the daemon did not take the call: " + err.Error(), cut: true}
 	}
 	from := reader{from: c}
 	kind, fields, err := ReadFrame(from.read)
@@ -178,7 +211,7 @@ func (e *entry) try(place Place, program program, call *Call) (*Answer, *fault) 
 	case errors.Is(err, syscall.EAGAIN):
 		return nil, &fault{why: "the daemon does not respond", kill: caught(pid)}
 	case err != nil:
-		return nil, &fault{why: "the daemon ended before it took the call: " + err.Error()}
+		return nil, &fault{why: "the daemon ended before it took the call: " + err.Error(), cut: true}
 	case kind == KindTaken:
 		e.takesLong()
 		c.limit(beatWithin)
@@ -211,7 +244,7 @@ func (e *entry) restart(place Place, program program, f *fault) error {
 	defer syscall.Close(lock)
 	silence := min(takeWithin/2, time.Until(e.deadline)/4)
 	if e.healthy(place, program, silence) {
-		return nil // somebody else was first
+		return nil // another client was first
 	}
 	f.kill.end()
 	return startDaemon(program.path)
@@ -238,7 +271,7 @@ func (e *entry) answer(a *Answer) {
 		_ = writeAll(2, a.Stderr)
 		os.Exit(a.ExitCode)
 	})
-	select {} // the one that was first ends the process
+	select {} // the first one ends the process
 }
 
 // giveUp answers what the event's failure policy says, and exits.

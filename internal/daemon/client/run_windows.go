@@ -1,10 +1,14 @@
 package client
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/tenterhook/tenterhook/bridge/closed"
 )
@@ -14,31 +18,46 @@ import (
 func Main(args []string) {
 	where, _, args := options(args)
 	if len(args) != 2 {
-		os.Stderr.WriteString("usage: tenterhook-bridge AGENT EVENT\n")
-		os.Exit(2)
+		os.Stderr.WriteString("usage: tenterhook-bridge [--env VARIABLE=VALUE]... AGENT EVENT\n" +
+			"It has tenterhook answer a hook call of an agent; 'tenterhook install' writes the entries that run it.\n")
+		os.Exit(usageCode(args))
 	}
-	code, err := direct(where, args[0], args[1])
-	if err == nil {
-		os.Exit(code)
+	answer, err := direct(where, args[0], args[1])
+	if err != nil {
+		a := closed.Undecided(args[0], args[1], err.Error())
+		answer = &Answer{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), ExitCode: a.ExitCode}
 	}
-	a := closed.Undecided(args[0], args[1], err.Error())
-	os.Stdout.WriteString(a.Stdout)
-	os.Stderr.WriteString(a.Stderr)
-	os.Exit(a.ExitCode)
+	_, _ = os.Stdout.Write(answer.Stdout) // an agent that is gone reads nothing
+	_, _ = os.Stderr.Write(answer.Stderr)
+	os.Exit(answer.ExitCode)
 }
 
-func direct(where []string, agent, event string) (int, error) {
+// direct has the tenterhook beside this program decide. It fails if that cannot be started, crashes, or is later than
+// what it allows itself: nothing of what it printed then counts.
+func direct(where []string, agent, event string) (*Answer, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	limit := closed.Deadline(agent, event)
+	limit += (closed.Timeout(agent, event) - limit) / 2
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	args := bridgeArgs(filepath.Join(filepath.Dir(self), "tenterhook.exe"), where, agent, event)
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	var out, said bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdin, &out, &said, 2*time.Second
 	err = cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.ExitCode(), nil
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.New("no answer within " + limit.String())
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+		return nil, err
 	}
-	return 0, err
+	code := cmd.ProcessState.ExitCode()
+	if code != 0 && code != 2 || bytes.HasPrefix(said.Bytes(), []byte("panic: ")) { // Go ends with 2, too
+		return nil, errors.New("tenterhook ended with exit code " + strconv.Itoa(code) + ": " + said.String())
+	}
+	return &Answer{Stdout: out.Bytes(), Stderr: said.Bytes(), ExitCode: code}, nil
 }

@@ -40,7 +40,7 @@ func Events() []string {
 // Path is the file in a state directory.
 func Path(state string) string { return filepath.Join(state, "http.json") }
 
-// Ports are below those that systems hand out by themselves, so that no
+// Ports are below the ports that systems hand out by themselves, so that no
 // connection takes ours while no daemon runs.
 const lowest, highest = 20000, 32000
 
@@ -63,7 +63,7 @@ func New() (Door, error) {
 	return Door{}, errors.New("no free port between 20000 and 32000 on 127.0.0.1")
 }
 
-// Read reads a door, nil if there is none. It refuses a file that somebody else
+// Read reads a door, nil if there is none. It refuses a file that another user
 // may have read.
 func Read(state string) (*Door, error) {
 	path := Path(state)
@@ -139,7 +139,7 @@ func Proxied(env []string) string {
 				proxy = name
 			}
 		case "no_proxy", "noproxy":
-			exempt, spoiled = exempt || exempts(value), spoiled || !exempts(value) // either spelling may be the one that counts
+			exempt, spoiled = exempt || exempts(value), spoiled || !exempts(value) // either spelling may count
 		}
 	}
 	if exempt && !spoiled {
