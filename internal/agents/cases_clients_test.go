@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/internal/agents/loopback"
+	programs "github.com/tenterhook/tenterhook/internal/built"
 )
 
 // count is how many lines a hook has written to a file.
@@ -52,6 +53,7 @@ esac`)
 func (w *world) unbounded() bool { return w.agent == "codex" || w.agent == "gemini" }
 
 func TestClientObeysTheHooksOfAFolder(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
 	eachClient(t, func(t *testing.T, w *world) {
 		w.hooksOfAFolder()
 		w.install()
@@ -127,7 +129,7 @@ func TestClientObeysTheHooksOfAFolder(t *testing.T) {
 }
 
 // deniedOr tells a denial in the place of something that the agent cannot do,
-// of which the model was told so, from the agent's own way of doing it.
+// of which the model got word, from the agent's own way of doing it.
 func (s *session) deniedOr(instead string) bridge.Seen {
 	if s.model.Told(instead) {
 		return bridge.Denied
@@ -136,6 +138,7 @@ func (s *session) deniedOr(instead string) bridge.Seen {
 }
 
 func TestClientIsStopped(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
 	eachClient(t, func(t *testing.T, w *world) {
 		before := snapshot(t, w.home)
 		w.hook("prompt", "event = \"UserPromptSubmit\"\n", "grep -q SECRETWORD && { echo REASON-PROMPT >&2; exit 2; }; exit 0")
@@ -161,7 +164,7 @@ func TestClientIsStopped(t *testing.T) {
 		}
 		s.want("x-stop", false)
 		stopped := bridge.Done
-		if s.model.Told("REASON-STOP") { // the model goes on
+		if s.model.Told("REASON-STOP") { // the model continues
 			stopped = bridge.Denied
 		}
 		s.saw(bridge.StopAtTool, stopped)
@@ -205,6 +208,8 @@ var permitting = map[string][]string{
 }
 
 func TestAllAgentsInOneWorkspaceAreToldApartAndVerified(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
+	t.Parallel()
 	var here []*world
 	for _, name := range all {
 		if _, err := os.Stat(clientOf(name)); err != nil || name == "opencode" {

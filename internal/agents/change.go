@@ -63,15 +63,15 @@ func (e Env) planFile(t target, p *Plan) (*Change, error) {
 	if err := d.place(t.keys, a.Events(), c.Path); err != nil {
 		return nil, err
 	}
-	if err := d.addEntries(t.keys, a.Events(), func(event string) string { return t.element(e.bridgeCall(), a, event) }); err != nil {
+	if err := d.addEntries(t.keys, a.Events(), func(event string) string { return t.element(e.caller(a.Name), a, event) }); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	c.New = d.bytes()
 	return c, nil
 }
 
-// read looks at one file of an installation. A project's files must are in the
-// project: whoever wrote the repository may have made a link of one.
+// read looks at one file of an installation. A project's files must be in the
+// project: a repository may come with a link in place of one.
 func (e Env) read(t target, s Scope) (*Change, error) {
 	f, err := readTarget(t.path)
 	if err != nil {
@@ -104,8 +104,8 @@ func (d *document) place(keys, events []string, path string) error {
 	return nil
 }
 
-// without returns a file's bytes without our entries: the very bytes of before
-// if nobody else changed the file, and else all but what is ours. nil means that
+// without returns a file's bytes without our entries: the same bytes as before
+// if no other program changed the file, and else all but what is ours. nil means that
 // there would be no file.
 func (e Env) without(c *Change, a *bridge.Agent, r *FileReceipt) ([]byte, error) {
 	if c.Old == nil {

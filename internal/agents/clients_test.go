@@ -33,11 +33,7 @@ var commands = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	built = dir
-	out, err := exec.Command("go", "build", "-ldflags", programs.NoAccount, "-o", dir+"/", "../../cmd/tenterhook", "../../cmd/tenterhook-bridge").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return dir, nil
+	return dir, programs.Into(dir, "cmd/tenterhook", "cmd/tenterhook-bridge")
 })
 
 // world is a hermetic home with one client, into which tenterhook is installed.
@@ -51,7 +47,7 @@ type world struct {
 	extra                []string // variables of the client
 	umask                string   // of the client, "" = the test's
 
-	become func(*exec.Cmd) // has a command run as somebody else; nil = as the test
+	become func(*exec.Cmd) // has a command run as another user; nil = as the test
 }
 
 // clientOf is the program of a client.
@@ -220,7 +216,7 @@ type session struct {
 	err   error
 }
 
-const clientTime = 90 * time.Second
+const clientTime = 5 * time.Minute
 
 // prompt runs the client on a prompt, with a model that plays the script.
 func (w *world) prompt(prompt string, script ...loopback.Conversation) *session {
@@ -285,7 +281,7 @@ func (s *session) want(file string, ran bool, told ...string) {
 	}
 }
 
-// dump logs what the client printed and what the model was told last, once.
+// dump logs what the client printed and what the model got last, once.
 func (s *session) dump() {
 	requests := s.model.Requests()
 	last := ""
@@ -341,6 +337,7 @@ func (w *world) writeCall(file string) loopback.Call {
 var all = []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode", "pi"}
 
 func eachClient(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Parallel()
 	for _, name := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,11 +8,13 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/internal/agents/loopback"
+	programs "github.com/tenterhook/tenterhook/internal/built"
 )
 
 // TestClineObeysTheHooksOfAFolder has a session for each denial: a denial ends
 // Cline's run.
 func TestClineObeysTheHooksOfAFolder(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
 	t.Parallel()
 	w := newWorld(t, "cline")
 	before := snapshot(t, w.home)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/internal/agents/loopback"
+	programs "github.com/tenterhook/tenterhook/internal/built"
 )
 
 // disarms are settings with which the real client runs a call that a hook
@@ -22,6 +23,8 @@ var disarms = map[string][]struct{ path, text string }{
 }
 
 func TestVerifyFindsWhatDisarmsTheRealClient(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
+	t.Parallel()
 	for name, list := range disarms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,6 @@
 // is edited as text: only bytes are added, at the end of what is there, so that
 // comments, order, indentation, line breaks and mode stay. A file that its agent
 // cannot parse is refused. Each change leaves a backup and a receipt in the state
-// directory; taking an entry out restores the exact bytes if nobody else changed
+// directory; taking an entry out restores the exact bytes if no other program changed
 // the file, and else removes the entries that are ours.
 package agents

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	programs "github.com/tenterhook/tenterhook/internal/built"
@@ -30,7 +32,7 @@ func subsequence(short, long []byte) bool {
 func testEnv(t testing.TB) Env {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "it's here", "tenterhook-bridge")
+	program := programs.Program(filepath.Join(dir, "it's here"), "tenterhook-bridge")
 	for _, err := range []error{os.MkdirAll(filepath.Dir(program), 0o755), os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755),
 		os.MkdirAll(filepath.Join(dir, "home"), 0o755), os.MkdirAll(filepath.Join(dir, "project"), 0o755)} {
 		if err != nil {
@@ -38,8 +40,11 @@ func testEnv(t testing.TB) Env {
 		}
 	}
 	return Env{Getenv: func(string) string { return "" }, Home: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project"),
-		StateDir: filepath.Join(dir, "state"), Program: program}
+		StateDir: filepath.Join(dir, "state"), Program: program, Windows: runtime.GOOS == "windows"}
 }
+
+// known reports whether an agent has entries on the system of an Env.
+func (e Env) known(agent string) bool { return e.caller(agent).shell != unknown }
 
 func agent(t testing.TB, name string) *bridge.Agent {
 	t.Helper()
@@ -99,7 +104,7 @@ type sharedFile struct {
 	events        []string
 }
 
-var sharedFiles = func() map[string]sharedFile {
+var sharedFiles = sync.OnceValue(func() map[string]sharedFile {
 	keys := []string{"model", "env", "hooks", "permissions", "$schema"}
 	files := map[string]sharedFile{
 		"claude":   {path: ".claude/settings.json", bom: true, keys: keys},
@@ -112,6 +117,10 @@ var sharedFiles = func() map[string]sharedFile {
 		"kiro":     {path: ".kiro/agents/dev.json", flat: true, keys: []string{"name", "hooks", "tools"}},
 	}
 	for name, f := range files {
+		if runtime.GOOS == "windows" && places[name].windows == unknown {
+			delete(files, name)
+			continue
+		}
 		a, _ := bridge.Lookup(name)
 		if f.events = a.Events(); f.scope == "" {
 			f.scope = User
@@ -119,7 +128,7 @@ var sharedFiles = func() map[string]sharedFile {
 		files[name] = f
 	}
 	return files
-}()
+})
 
 // in is where the file lies.
 func (f sharedFile) in(e Env) string {
@@ -130,11 +139,10 @@ func (f sharedFile) in(e Env) string {
 }
 
 func TestInstallAddsBytesAloneAndUninstallGivesTheSameBytesBack(t *testing.T) {
-	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
-	for name, file := range sharedFiles {
+	for name, file := range sharedFiles() {
 		t.Run(name, func(t *testing.T) {
 			e, a := testEnv(t), agent(t, name)
 			path := file.in(e)
@@ -155,7 +163,7 @@ func TestInstallAddsBytesAloneAndUninstallGivesTheSameBytesBack(t *testing.T) {
 				if err != nil || !again.Same() {
 					rt.Fatalf("installing again would change it, %v", err)
 				}
-				if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+				if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode && !e.Windows {
 					rt.Fatalf("mode %v, %v", info.Mode(), err)
 				}
 				uninstall(t, e, a, file.scope)
@@ -209,11 +217,10 @@ func parsed(rt *rapid.T, data []byte) map[string]any {
 }
 
 func TestUninstallRemovesOurEntriesAloneFromAFileThatSomebodyElseChanged(t *testing.T) {
-	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
-	for name, file := range sharedFiles {
+	for name, file := range sharedFiles() {
 		t.Run(name, func(t *testing.T) {
 			e, a := testEnv(t), agent(t, name)
 			path, event := file.in(e), file.events[0]
@@ -221,7 +228,7 @@ func TestUninstallRemovesOurEntriesAloneFromAFileThatSomebodyElseChanged(t *test
 				before := drawFile(rt, file)
 				write(t, path, before)
 				install(t, e, a, file.scope)
-				// Somebody appends an entry behind ours, and a key.
+				// A person appends an entry behind ours, and a key.
 				d, err := readDocument(path, read(t, path), syntax{comments: true, bom: true})
 				if err != nil {
 					rt.Fatal(err)
@@ -251,7 +258,6 @@ func TestUninstallRemovesOurEntriesAloneFromAFileThatSomebodyElseChanged(t *test
 }
 
 func TestFilesThatTheAgentCannotReadAreRefusedWithTheLine(t *testing.T) {
-	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	for name, tt := range map[string]struct {
 		agent, text, want string
 	}{
@@ -284,7 +290,7 @@ func TestFilesThatTheAgentCannotReadAreRefusedWithTheLine(t *testing.T) {
 }
 
 func TestLinksStayLinksAndOtherFilesAreRefused(t *testing.T) {
-	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
+	programs.NeedsLinks(t)
 	e, a := testEnv(t), agent(t, "claude")
 	path, real := filepath.Join(e.Home, ".claude/settings.json"), filepath.Join(e.Home, "dotfiles/claude.json")
 	write(t, real, []byte("{}"))
@@ -323,10 +329,19 @@ func TestLinksStayLinksAndOtherFilesAreRefused(t *testing.T) {
 }
 
 func TestFilesAndDirectoriesThatWereMadeGoAgain(t *testing.T) {
+	type on struct {
+		a       *bridge.Agent
+		windows bool
+	}
+	var all []on
 	for _, a := range bridge.Agents() {
+		all = append(all, on{a, false}, on{a, true})
+	}
+	for _, on := range all {
+		a := on.a
 		for _, s := range []Scope{User, Project, Managed} {
 			e := testEnv(t)
-			e.Root = filepath.Join(e.Home, "root")
+			e.Root, e.Windows = filepath.Join(e.Home, "root"), on.windows
 			p, err := e.PlanInstall(a, s)
 			if err != nil {
 				continue // it has no such scope
@@ -365,7 +380,6 @@ func files(t testing.TB, dir string) []string {
 }
 
 func TestApplyPutsBackWhatItWroteIfALaterFileFails(t *testing.T) {
-	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	e, a := testEnv(t), agent(t, "gemini")
 	p, err := e.PlanInstall(a, User)
 	if err != nil || len(p.Changes) < 2 {

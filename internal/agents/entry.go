@@ -1,89 +1,25 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
-	"regexp"
+	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/bridge/closed"
-	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon/door"
 )
-
-// bridgeCall is how the shell line of an entry begins.
-func (e Env) bridgeCall() string {
-	call := "B=" + shellQuote(e.Program) + `; "$B"`
-	for _, variable := range e.Where {
-		call += " --env " + shellQuote(variable)
-	}
-	return call
-}
-
-// bridgeArgs are the arguments of the bridge before agent and event.
-func (e Env) bridgeArgs() []string {
-	args := []string{}
-	for _, variable := range e.Where {
-		args = append(args, "--env", variable)
-	}
-	return args
-}
-
-// guardLine is the shell line of an entry: it runs the bridge, and still blocks
-// at a gate when the program is gone, cannot be started, or was killed. At
-// other events it ends with 0.
-func guardLine(bridgeCall string, a *bridge.Agent, event string) string {
-	call := bridgeCall + " " + a.Name + " " + event
-	if !a.IsGate(event) {
-		if ev, _ := a.Event(event); ev == hook.EventTaskCompleted || ev == hook.EventTeammateIdle {
-			return call + `; [ $? = 2 ] && exit 2; exit 0` // the exit code keeps them working
-		}
-		return call + "; exit 0"
-	}
-	c := closed.Undecided(a.Name, event, "the program of its hook entry is gone or failed; see tenterhook agents verify")
-	codes := "0"
-	if c.ExitCode == 2 {
-		codes = "0|2"
-	}
-	line := call + "; r=$?; case $r in " + codes + ") exit $r;; esac; "
-	if c.Stdout != "" {
-		line += `printf '%s\n' ` + shellQuote(strings.TrimSpace(c.Stdout)) + "; "
-	}
-	return line + "echo " + shellQuote(strings.TrimSpace(c.Stderr)) + " >&2; exit " + string(rune('0'+c.ExitCode))
-}
-
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// ourLine recognizes an entry of ours by its command, whichever program it
-// names. The groups are the program, still quoted, the agent and the event.
-var ourLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^B='((?:[^']|'\\'')*/tenterhook-bridge)'; "\$B"(?: --env '(?:[^']|'\\'')*')* ([a-z]+) ([A-Za-z_.]+)(?:;|$)`)
-})
-
-func lineProgram(line string) (program, agent, event string, ok bool) {
-	m := ourLine().FindStringSubmatch(line)
-	if m == nil {
-		return "", "", "", false
-	}
-	return strings.ReplaceAll(m[1], `'\''`, "'"), m[2], m[3], true
-}
-
-// IsEntry reports whether a command line is an entry of ours, for any agent.
-func IsEntry(line string) bool {
-	_, _, _, ok := lineProgram(line)
-	return ok
-}
 
 // shape is how an agent's file spells an entry.
 type shape uint8
 
 const (
 	grouped  shape = iota // {"hooks": [{"type": "command", "command": …, "timeout": …}]}
-	copilots              // {"type": "command", "bash": …, "timeoutSec": …}
+	copilots              // {"type": "command", "bash": … or "powershell": …, "timeoutSec": …}
 	cursors               // {"command": …, "timeout": …, "failClosed": …}
-	plain                 // {"command": …}
+	plain                 // {"command": …}, and on Windows {"powershell": …} beside it
 	kiros                 // {"command": …, "timeout_ms": …}
 )
 
@@ -92,7 +28,10 @@ type handler struct {
 	Name       string            `json:"name,omitempty"`
 	Type       string            `json:"type,omitempty"`
 	Command    string            `json:"command,omitempty"`
+	Args       []string          `json:"args,omitempty"` // with them no shell runs the command
+	Shell      string            `json:"shell,omitempty"`
 	Bash       string            `json:"bash,omitempty"`
+	PowerShell string            `json:"powershell,omitempty"`
 	URL        string            `json:"url,omitempty"`
 	Headers    map[string]string `json:"headers,omitempty"`
 	Timeout    int64             `json:"timeout,omitempty"`
@@ -103,9 +42,9 @@ type handler struct {
 }
 
 // element writes the entry of an event, as its file and its transport have it.
-func (t target) element(bridgeCall string, a *bridge.Agent, event string) string {
+func (t target) element(c caller, a *bridge.Agent, event string) string {
 	if t.door == nil || !slices.Contains(door.Events(), event) {
-		return t.shape.element(bridgeCall, a, event)
+		return t.shape.element(c, a, event)
 	}
 	h := handler{Type: "http", URL: t.door.URL(event), Headers: map[string]string{"Authorization": t.door.Authorization()},
 		Timeout: int64(closed.Timeout(a.Name, event).Seconds())}
@@ -116,28 +55,43 @@ func (t target) element(bridgeCall string, a *bridge.Agent, event string) string
 }
 
 // element writes the entry of an event.
-func (s shape) element(bridgeCall string, a *bridge.Agent, event string) string {
-	line, limit := guardLine(bridgeCall, a, event), closed.Timeout(a.Name, event)
-	seconds := int64(limit.Seconds())
-	h := handler{Type: "command", Command: line}
+func (s shape) element(c caller, a *bridge.Agent, event string) string {
+	limit := closed.Timeout(a.Name, event)
+	h := handler{Type: "command"}
+	if c.shell == noShell {
+		h.Command, h.Args = c.program, append(c.args(), a.Name, event)
+	} else {
+		h.Command = c.line(a, event)
+	}
 	switch s {
 	case grouped:
-		h.Timeout = seconds
-		if a.Name == "gemini" {
+		h.Timeout = int64(limit.Seconds())
+		switch {
+		case a.Name == "gemini":
 			h.Name, h.Timeout = "tenterhook", limit.Milliseconds()
-		}
-		if a.Name == "claude" && a.IsGate(event) {
+		case a.Name == "claude" && a.IsGate(event):
 			h.OnFailure = "block"
+		case a.Name == "qwen" && c.shell == powershell: // else what its own environment says counts
+			h.Shell = "powershell"
 		}
 		return compact(map[string][]handler{"hooks": {h}})
 	case copilots:
-		return compact(handler{Type: "command", Bash: line, TimeoutSec: seconds})
+		h.TimeoutSec = int64(limit.Seconds())
+		if c.shell == powershell {
+			h.PowerShell, h.Command = h.Command, ""
+		} else {
+			h.Bash, h.Command = h.Command, ""
+		}
+		return compact(h)
 	case cursors:
-		return compact(handler{Command: line, Timeout: seconds, FailClosed: a.IsGate(event)})
+		return compact(handler{Command: h.Command, Timeout: int64(limit.Seconds()), FailClosed: a.IsGate(event)})
 	case kiros:
-		return compact(handler{Command: line, TimeoutMS: limit.Milliseconds()})
+		return compact(handler{Command: h.Command, TimeoutMS: limit.Milliseconds()})
 	}
-	return compact(handler{Command: line})
+	if c.shell == powershell {
+		return compact(handler{Command: h.Command, PowerShell: h.Command})
+	}
+	return compact(handler{Command: h.Command})
 }
 
 func compact(v any) string {
@@ -166,13 +120,21 @@ func isOurs(raw []byte, agent string) bool {
 		if agent == "claude" && h.Type == "http" && door.IsURL(h.URL) {
 			continue
 		}
-		line := h.Command
-		if line == "" {
-			line = h.Bash
-		}
-		if _, of, _, ok := lineProgram(line); !ok || of != agent {
+		if h.agent() != agent {
 			return false
 		}
 	}
 	return len(list) > 0
+}
+
+// agent is whose entry of ours a handler is, "" if it is another's.
+func (h handler) agent() string {
+	if len(h.Args) < 2 {
+		return lineAgent(cmp.Or(h.Command, h.Bash, h.PowerShell))
+	}
+	name := path.Base(strings.ReplaceAll(h.Command, `\`, "/"))
+	if strings.TrimSuffix(name, ".exe") != "tenterhook-bridge" {
+		return ""
+	}
+	return h.Args[len(h.Args)-2]
 }

@@ -45,7 +45,7 @@ func resolve(path string) (string, error) {
 	}
 }
 
-// readTarget reads a file behind its links, and refuses one that cannot be
+// readTarget reads a file behind its links, and refuses a file that cannot be
 // replaced without a loss.
 func readTarget(path string) (file, error) {
 	resolved, err := resolve(path)
@@ -63,11 +63,11 @@ func readTarget(path string) (file, error) {
 	case !info.Mode().IsRegular():
 		return f, fmt.Errorf("%s is no regular file", resolved)
 	case info.Mode().Perm()&0o200 == 0:
-		return f, fmt.Errorf("%s is read-only; make it writable (chmod u+w) if tenterhook may change it", resolved)
-	case links(info) > 1:
-		return f, fmt.Errorf("%s has %d names (hard links), which a new file would part; replace the others by symbolic links", resolved, links(info))
+		return f, fmt.Errorf("%s is read-only; make it writable (%s) if tenterhook may change it", resolved, toWrite)
+	case links(resolved, info) > 1:
+		return f, fmt.Errorf("%s has %d names (hard links), which a new file would part; replace the others by symbolic links", resolved, links(resolved, info))
 	}
-	f.mode, f.owner = info.Mode().Perm(), ownerOf(info)
+	f.mode, f.owner = info.Mode().Perm(), ownerOf(resolved, info)
 	f.data, err = readBounded(resolved)
 	return f, err
 }
@@ -95,13 +95,13 @@ func readBounded(path string) ([]byte, error) {
 }
 
 // heir is who owns what is made in a directory that may not be there yet: the
-// owner of the nearest one that is. Root that makes files in another user's home
+// owner of the nearest existing directory. Root that makes files in another user's home
 // leaves them to that user.
 func heir(dir string) (owner, error) {
 	for ; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		if err == nil {
-			return ownerOf(info).forNew(), nil
+			return ownerOf(dir, info).forNew(), nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
 			return owner{}, err
@@ -155,7 +155,7 @@ func writeAtomic(path string, data []byte, mode fs.FileMode, who owner) error {
 	if err != nil {
 		return err
 	}
-	return robustio.Rename(f.Name(), path)
+	return explain(robustio.Rename(f.Name(), path))
 }
 
 // writePrivate writes a file of our own, for the user alone.

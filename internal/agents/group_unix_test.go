@@ -20,3 +20,8 @@ func shellOutput(line string) (string, error) {
 	out, err := exec.Command("/bin/sh", "-c", line).Output()
 	return string(out), err
 }
+
+// commandLine has a shell run a line.
+func commandLine(start []string, line string) *exec.Cmd {
+	return exec.Command(start[0], append(start[1:], line)...)
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/internal/agents/loopback"
+	programs "github.com/tenterhook/tenterhook/internal/built"
 )
 
 const ruleHook = `event = "PreToolUse"
@@ -120,6 +121,7 @@ func (w *world) restoreBridge() {
 }
 
 func TestClientCannotDisarmItsGuards(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
 	eachClient(t, func(t *testing.T, w *world) {
 		w.hook("rule", ruleHook, "")
 		w.hook("subagent", onTouch("sub"), "echo REASON-SUB >&2; exit 2")

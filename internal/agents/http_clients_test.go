@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/tenterhook/tenterhook/internal/agents/loopback"
+	programs "github.com/tenterhook/tenterhook/internal/built"
 )
 
 // httpAnswers are ways to answer an http hook, and whether Claude Code then runs
@@ -26,7 +28,7 @@ var httpAnswers = []struct {
 		fmt.Fprint(w, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"REASON-DENY"}}`)
 	}},
 	{"no-opinion", true, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }},
-	{"dead", false, nil}, // nobody listens
+	{"dead", false, nil}, // no one listens
 	{"hang", false, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the server sees the end of a connection behind it
 		<-r.Context().Done()
@@ -65,6 +67,8 @@ func withStatus(code int) func(http.ResponseWriter, *http.Request) {
 }
 
 func TestClaudeBlocksACallWhoseHTTPHookFails(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
+	t.Parallel()
 	w := newWorld(t, "claude")
 	mux := http.NewServeMux()
 	var entries []any
@@ -84,8 +88,12 @@ func TestClaudeBlocksACallWhoseHTTPHookFails(t *testing.T) {
 		} else {
 			mux.HandleFunc("/"+a.name, a.answer)
 		}
+		timeout := 60
+		if a.name == "hang" {
+			timeout = 2
+		}
 		entries = append(entries, map[string]any{"matcher": "Bash", "hooks": []any{
-			map[string]any{"type": "http", "url": url, "timeout": 2, "onFailure": "block", "if": "Bash(touch *-" + a.name + ")"}}})
+			map[string]any{"type": "http", "url": url, "timeout": timeout, "onFailure": "block", "if": "Bash(touch *-" + a.name + ")"}}})
 		turns = append(turns, w.touch("x-"+a.name))
 	}
 	w.json(w.home+"/.claude/settings.json", map[string]any{"hooks": map[string]any{"PreToolUse": entries}})
@@ -98,7 +106,44 @@ func TestClaudeBlocksACallWhoseHTTPHookFails(t *testing.T) {
 	}
 }
 
+// On Windows Claude Code starts the program of an entry without a shell. It does so here.
+func TestClaudeBlocksACallWhoseProgramFailsWithoutAShell(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
+	t.Parallel()
+	w := newWorld(t, "claude")
+	script := filepath.Join(w.dir, "it's a program")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ncase $1 in no) echo NOT-HERE >&2; exit 2;; killed) kill -9 $$;; hang) exec sleep 600;; esac\nexit $1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var entries []any
+	var turns []loopback.Turn
+	ends := []string{"0", "no", "1", "killed", "hang", "gone"}
+	for _, end := range ends {
+		program := script
+		if end == "gone" {
+			program += end
+		}
+		timeout := 60
+		if end == "hang" {
+			timeout = 2
+		}
+		entries = append(entries, map[string]any{"matcher": "Bash", "hooks": []any{map[string]any{"type": "command", "command": program, "args": []string{end},
+			"timeout": timeout, "onFailure": "block", "if": "Bash(touch *-" + end + ")"}}})
+		turns = append(turns, w.touch("x-"+end))
+	}
+	w.json(w.home+"/.claude/settings.json", map[string]any{"hooks": map[string]any{"PreToolUse": entries}})
+	s := w.prompt("run it", loopback.Conversation{Turns: append(turns, loopback.Turn{Text: "all done"})})
+	s.want("x-0", true, "NOT-HERE")
+	for _, end := range ends {
+		if s.ran("x-"+end) != (end == "0") {
+			t.Errorf("%s: ran %v", end, s.ran("x-"+end))
+		}
+	}
+}
+
 func TestClaudeObeysOverHTTPAndStaysClosedWithoutTheDaemon(t *testing.T) {
+	programs.NotOnWindows(t, "no client is run there")
+	t.Parallel()
 	w := newWorld(t, "claude")
 	settings := w.home + "/.claude/settings.json"
 	write(t, settings, []byte("{}"))

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -47,9 +46,6 @@ func (e Env) Present() []*bridge.Agent {
 // PlanInstall says what an installation would change, and changes nothing. It
 // fails where a file cannot be edited, with the line and what to do.
 func (e Env) PlanInstall(a *bridge.Agent, s Scope) (*Plan, error) {
-	if runtime.GOOS == "windows" {
-		return nil, errors.New("entries are lines of a POSIX shell; on Windows install inside WSL, or write the entry yourself: docs/windows.md")
-	}
 	if err := checkProgram(e.Program); err != nil {
 		return nil, err
 	}
@@ -63,6 +59,9 @@ func (e Env) plan(a *bridge.Agent, s Scope, remove bool) (*Plan, error) {
 	e = e.in(s)
 	targets, err := e.targets(a, s)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.caller(a.Name).check(a); err != nil && !remove {
 		return nil, err
 	}
 	p := &Plan{Agent: a, Scope: s, remove: remove}
@@ -128,7 +127,7 @@ func (e Env) targets(a *bridge.Agent, s Scope) ([]target, error) {
 	return places[a.Name].targets(e, a, s, dir)
 }
 
-// planTrustEnd takes back what an agent was told to trust.
+// planTrustEnd takes back the trust that an agent was given in our entries.
 func (e Env) planTrustEnd(f *FileReceipt) (*Change, error) {
 	now, err := readTarget(f.Path)
 	if err != nil {
@@ -155,8 +154,7 @@ func (e Env) planChange(t target, a *bridge.Agent, p *Plan) (*Change, error) {
 }
 
 func checkProgram(path string) error {
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+	if info, err := os.Stat(path); err != nil || !executable(info) {
 		return fmt.Errorf("%s is not there, or not executable; install tenterhook-bridge beside tenterhook (go build ./cmd/tenterhook-bridge)", path)
 	}
 	return nil
@@ -232,7 +230,7 @@ func (e Env) fileReceipt(p *Plan, c *Change) (FileReceipt, error) {
 	return f, nil
 }
 
-// unchanged fails if somebody wrote the file since the plan was made.
+// unchanged fails if the file was written since the plan was made.
 func (c *Change) unchanged() error {
 	now, err := readTarget(c.Path)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // liveTime bounds a session of a client.
 const liveTime = 90 * time.Second
 
-// canary is a hook of a project that nobody approved: it must deny, whatever
+// canary is a hook of a project that is not approved: it must deny, whatever
 // else there is.
 const canary = `+++
 name = "canary"
@@ -27,7 +27,7 @@ on_failure = "block"
 
 // Live is what a session of the real client showed.
 type Live struct {
-	Denied  bool          `json:"denied"` // the canary's call did not run, and the model was told why or the run was ended
+	Denied  bool          `json:"denied"` // the canary's call did not run, and the model got the reason or the run was ended
 	Ran     bool          `json:"ran"`
 	Elapsed time.Duration `json:"-"`
 	Output  string        `json:"output,omitempty"` // the end of what the client printed, if it was not denied

@@ -7,17 +7,28 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 )
 
-// The test binary is also the MCP server of the clients, under another name.
+// The test binary is also the MCP server of the clients, and a bridge, under other names.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "probe-mcp" {
+	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
+	case "probe-mcp":
 		serveMCP()
 		return
+	case "tenterhook-bridge":
+		fakeBridge()
 	}
 	syncFile = func(*os.File) error { return nil }
-	_ = flag.Set("rapid.checks", "40") // for each of eight agents; the command line sets another number
+	checks := "40" // for each of eight agents; the command line sets another number
+	if runtime.GOOS == "windows" {
+		checks = "4" // each takes ten times as long under Wine
+	}
+	_ = flag.Set("rapid.checks", checks)
+	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // sessions wait more than they compute
 	flag.Parse()
 	code := m.Run()
 	if *update {

@@ -34,12 +34,12 @@ func TestRootLeavesFilesToTheirOwners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if who := ownerOf(info); who.uid != uid || who.gid != gid {
+		if who := ownerOf("", info); who.uid != uid || who.gid != gid {
 			t.Errorf("%s belongs to %d:%d", p, who.uid, who.gid)
 		}
 	}
 	uninstall(t, e, a, User)
-	if info, err := os.Stat(path); err != nil || ownerOf(info).uid != uid {
+	if info, err := os.Stat(path); err != nil || ownerOf("", info).uid != uid {
 		t.Errorf("after uninstall: %v", err)
 	}
 }

@@ -16,10 +16,11 @@ import (
 // somebody is a user who is not root, and whom no file of this machine belongs to.
 const somebody = 47321
 
-// canRead lets a process read what root alone may: the clients lie in root's home.
+// canRead lets a process read what root alone may: the clients are in root's home.
 const canRead = 2 // CAP_DAC_READ_SEARCH
 
 func TestClientOfAUserWhoIsNotRootObeys(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "gemini")
 	uid := os.Geteuid()
 	w.hook("deny", onTouch("deny"), `echo "REASON-DENY of $(id -u)." >&2; exit 2`)
@@ -34,7 +35,7 @@ func TestClientOfAUserWhoIsNotRootObeys(t *testing.T) {
 	s.showed(triedPerson)
 }
 
-// giveAway makes the world somebody's, who runs its commands from now on.
+// giveAway makes the world that user's, who runs its commands from now on.
 func (w *world) giveAway() {
 	w.t.Helper()
 	err := os.Chmod(filepath.Dir(w.dir), 0o711)

@@ -38,6 +38,7 @@ type Env struct {
 	// HTTPTransport, or "" for what is installed.
 	Transport string
 	Root      string // in front of the machine's own directories; "" = none, for tests
+	Windows   bool   // the agents run on Windows
 }
 
 // in is the Env for a scope. The machine's entries are for all its users.
@@ -66,6 +67,7 @@ type place struct {
 	clients []string // names of its program
 	home    homeDir  // of the user's configuration; the zero homeDir = it has none that is known
 	project string   // its directory in a project, "" = none
+	windows shell    // what runs its entries on Windows
 	// targets are the files of an installation, in the directory of its scope.
 	targets func(e Env, a *bridge.Agent, s Scope, dir string) ([]target, error)
 }
@@ -93,7 +95,7 @@ func (e Env) homeOf(agent string) (string, error) {
 	if dir == "" {
 		return filepath.Join(e.Home, h.standard), nil
 	}
-	if rest, ok := strings.CutPrefix(dir, "~"); ok && h.tilde && (rest == "" || rest[0] == '/') {
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && h.tilde && (rest == "" || os.IsPathSeparator(rest[0])) {
 		dir = filepath.Join(e.Home, rest)
 	}
 	if !filepath.IsAbs(dir) {
@@ -107,7 +109,7 @@ func (e Env) dirOf(a *bridge.Agent, s Scope) (string, error) {
 	where := places[a.Name]
 	switch {
 	case s == Managed && a.Name == "claude":
-		return filepath.Join(e.Root, claudeManaged()), nil
+		return e.ofMachine(claudeManaged()), nil
 	case s == Managed:
 		return "", noScope(a, s, "leave out --managed")
 	case s == Project && where.project != "":
@@ -137,7 +139,7 @@ var places map[string]place
 func init() { // the functions refer to the table
 	places = map[string]place{
 		"claude": {
-			clients: []string{"claude"}, home: homeDir{variable: "CLAUDE_CONFIG_DIR", standard: ".claude"}, project: ".claude",
+			clients: []string{"claude"}, home: homeDir{variable: "CLAUDE_CONFIG_DIR", standard: ".claude"}, project: ".claude", windows: noShell,
 			targets: func(e Env, a *bridge.Agent, s Scope, dir string) ([]target, error) {
 				name := "settings.json"
 				if s == Managed {
@@ -147,64 +149,69 @@ func init() { // the functions refer to the table
 			},
 		},
 		"codex": {
-			clients: []string{"codex"}, home: homeDir{variable: "CODEX_HOME", standard: ".codex"}, project: ".codex",
+			clients: []string{"codex"}, home: homeDir{variable: "CODEX_HOME", standard: ".codex"}, project: ".codex", windows: powershell,
 			targets: inOneFile("hooks.json", grouped, syntax{}, emptyObject),
 		},
 		"gemini": {
-			clients: []string{"gemini"}, home: homeDir{variable: "GEMINI_CLI_HOME", below: ".gemini", standard: ".gemini"}, project: ".gemini",
+			clients: []string{"gemini"}, home: homeDir{variable: "GEMINI_CLI_HOME", below: ".gemini", standard: ".gemini"}, project: ".gemini", windows: powershell,
 			targets: geminiTargets,
 		},
 		"copilot": {
-			clients: []string{"copilot"}, home: homeDir{variable: "COPILOT_HOME", standard: ".copilot"}, project: ".github",
+			clients: []string{"copilot"}, home: homeDir{variable: "COPILOT_HOME", standard: ".copilot"}, project: ".github", windows: powershell,
 			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) ([]target, error) {
-				return []target{{path: filepath.Join(dir, "hooks", "tenterhook.json"), own: eventsFile(e.bridgeCall(), a, copilots, `{"version":1,"hooks":{}}`)}}, nil
+				return []target{{path: filepath.Join(dir, "hooks", "tenterhook.json"), own: eventsFile(e.caller(a.Name), a, copilots, `{"version":1,"hooks":{}}`)}}, nil
 			},
 		},
 		"qwen": {
-			clients: []string{"qwen"}, home: homeDir{variable: "QWEN_HOME", standard: ".qwen", tilde: true}, project: ".qwen",
+			clients: []string{"qwen"}, home: homeDir{variable: "QWEN_HOME", standard: ".qwen", tilde: true}, project: ".qwen", windows: powershell,
 			targets: inOneFile("settings.json", grouped, syntax{comments: true, bom: true}, emptyObject),
 		},
 		"opencode": {
-			clients: []string{"opencode"}, home: homeDir{variable: "XDG_CONFIG_HOME", below: "opencode", standard: ".config/opencode"}, project: ".opencode",
-			targets: func(e Env, _ *bridge.Agent, _ Scope, dir string) ([]target, error) {
-				return []target{{path: filepath.Join(dir, "plugin", "tenterhook.js"), own: e.naming(opencodePlugin)}}, nil
+			clients: []string{"opencode"}, home: homeDir{variable: "XDG_CONFIG_HOME", below: "opencode", standard: ".config/opencode"}, project: ".opencode", windows: noShell,
+			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) ([]target, error) {
+				return []target{{path: filepath.Join(dir, "plugin", "tenterhook.js"), own: e.caller(a.Name).naming(opencodePlugin)}}, nil
 			},
 		},
 		"pi": {
-			clients: []string{"pi"}, home: homeDir{variable: "PI_CODING_AGENT_DIR", standard: ".pi/agent", tilde: true}, project: ".pi",
-			targets: func(e Env, _ *bridge.Agent, _ Scope, dir string) ([]target, error) {
-				return []target{{path: filepath.Join(dir, "extensions", "tenterhook.ts"), own: e.naming(piExtension)}}, nil
+			clients: []string{"pi"}, home: homeDir{variable: "PI_CODING_AGENT_DIR", standard: ".pi/agent", tilde: true}, project: ".pi", windows: noShell,
+			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) ([]target, error) {
+				return []target{{path: filepath.Join(dir, "extensions", "tenterhook.ts"), own: e.caller(a.Name).naming(piExtension)}}, nil
 			},
 		},
 		"cline": {
-			clients: []string{"cline"}, home: homeDir{standard: ".cline"}, project: ".clinerules",
+			clients: []string{"cline"}, home: homeDir{standard: ".cline"}, project: ".clinerules", windows: powershell,
 			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) (list []target, err error) {
+				c := e.caller(a.Name)
 				for _, event := range a.Events() {
-					list = append(list, target{path: filepath.Join(dir, "hooks", event), exec: true, own: []byte("#!/bin/sh\n" + guardLine(e.bridgeCall(), a, event) + "\n")})
+					t := target{path: filepath.Join(dir, "hooks", event), exec: true, own: []byte("#!/bin/sh\n" + c.line(a, event) + "\n")}
+					if c.shell == powershell { // which reads no UTF-8 without a mark
+						t.path, t.own = t.path+".ps1", []byte("\ufeff# Written by tenterhook.\r\n"+c.line(a, event)+"\r\n")
+					}
+					list = append(list, t)
 				}
 				return list, nil
 			},
 		},
 		"cursor": {
-			clients: []string{"cursor"}, home: homeDir{standard: ".cursor"}, project: ".cursor",
+			clients: []string{"cursor"}, home: homeDir{standard: ".cursor"}, project: ".cursor", windows: powershell,
 			targets: inOneFile("hooks.json", cursors, syntax{}, "{\n  \"version\": 1\n}\n"),
 		},
 		"windsurf": {
-			clients: []string{"windsurf"}, home: homeDir{standard: ".codeium/windsurf"}, project: ".windsurf",
+			clients: []string{"windsurf"}, home: homeDir{standard: ".codeium/windsurf"}, project: ".windsurf", windows: powershell,
 			targets: inOneFile("hooks.json", plain, syntax{}, emptyObject),
 		},
 		"factory": {
-			clients: []string{"droid"}, home: homeDir{standard: ".factory"}, project: ".factory",
+			clients: []string{"droid"}, home: homeDir{standard: ".factory"}, project: ".factory", windows: cmdExe,
 			targets: inOneFile("settings.json", grouped, syntax{}, emptyObject),
 		},
 		"vscode": {
-			clients: []string{"code"}, project: ".github",
+			clients: []string{"code"}, project: ".github", windows: powershell,
 			targets: func(e Env, a *bridge.Agent, _ Scope, dir string) ([]target, error) {
-				return []target{{path: filepath.Join(dir, "hooks", "tenterhook-vscode.json"), own: eventsFile(e.bridgeCall(), a, grouped, `{"hooks":{}}`)}}, nil
+				return []target{{path: filepath.Join(dir, "hooks", "tenterhook-vscode.json"), own: eventsFile(e.caller(a.Name), a, grouped, `{"hooks":{}}`)}}, nil
 			},
 		},
 		"kiro": {
-			clients: []string{"kiro-cli"}, home: homeDir{standard: ".kiro"}, project: ".kiro",
+			clients: []string{"kiro-cli"}, home: homeDir{standard: ".kiro"}, project: ".kiro", windows: unknown,
 			targets: kiroTargets,
 		},
 	}
@@ -217,7 +224,7 @@ func geminiTargets(e Env, a *bridge.Agent, s Scope, dir string) ([]target, error
 	extension := filepath.Join(dir, "extensions", "tenterhook")
 	return []target{
 		{path: filepath.Join(extension, "gemini-extension.json"), own: []byte("{\n  \"name\": \"tenterhook\",\n  \"version\": \"1.0.0\"\n}\n")},
-		{path: filepath.Join(extension, "hooks", "hooks.json"), own: eventsFile(e.bridgeCall(), a, grouped, `{"hooks":{}}`)},
+		{path: filepath.Join(extension, "hooks", "hooks.json"), own: eventsFile(e.caller(a.Name), a, grouped, `{"hooks":{}}`)},
 	}, nil
 }
 
@@ -238,20 +245,31 @@ func kiroTargets(_ Env, _ *bridge.Agent, _ Scope, dir string) (list []target, er
 
 // claudeManaged is the directory of an administrator's settings of Claude Code.
 func claudeManaged() string {
-	if runtime.GOOS == "darwin" {
+	switch runtime.GOOS {
+	case "darwin":
 		return "/Library/Application Support/ClaudeCode"
+	case "windows":
+		return `C:\Program Files\ClaudeCode`
 	}
 	return "/etc/claude-code"
 }
 
+// ofMachine is where a directory of the machine is. The environment does not say: it is anybody's to set.
+func (e Env) ofMachine(dir string) string {
+	if e.Root == "" {
+		return dir
+	}
+	return filepath.Join(e.Root, strings.TrimPrefix(dir, filepath.VolumeName(dir)))
+}
+
 // eventsFile is the content of a file of our own that holds all entries.
-func eventsFile(bridgeCall string, a *bridge.Agent, s shape, skeleton string) []byte {
+func eventsFile(c caller, a *bridge.Agent, s shape, skeleton string) []byte {
 	d, err := readDocument("", []byte(skeleton), syntax{})
 	if err != nil {
 		return nil
 	}
 	d.flat = false
-	if err := d.addEntries([]string{"hooks"}, a.Events(), func(event string) string { return s.element(bridgeCall, a, event) }); err != nil {
+	if err := d.addEntries([]string{"hooks"}, a.Events(), func(event string) string { return s.element(c, a, event) }); err != nil {
 		return nil
 	}
 	return append(d.bytes(), '\n')
@@ -261,9 +279,11 @@ func eventsFile(bridgeCall string, a *bridge.Agent, s shape, skeleton string) []
 func (e Env) clientPath(agent string) string {
 	for _, name := range places[agent].clients {
 		for _, dir := range filepath.SplitList(e.Getenv("PATH")) {
-			path := filepath.Join(cmp.Or(dir, "."), name)
-			if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
-				return path
+			for _, ending := range endings(e.Getenv) {
+				path := filepath.Join(cmp.Or(dir, "."), name) + ending
+				if info, err := os.Stat(path); err == nil && executable(info) {
+					return path
+				}
 			}
 		}
 	}

@@ -12,7 +12,7 @@ var opencodePlugin []byte
 var piExtension []byte
 
 // naming puts the bridge's path and arguments into a plugin, in its language.
-func (e Env) naming(plugin []byte) []byte {
-	plugin = bytes.ReplaceAll(plugin, []byte(`"@PROGRAM@"`), []byte(compact(e.Program)))
-	return bytes.ReplaceAll(plugin, []byte(`["@ARGS@"]`), []byte(compact(e.bridgeArgs())))
+func (c caller) naming(plugin []byte) []byte {
+	plugin = bytes.ReplaceAll(plugin, []byte(`"@PROGRAM@"`), []byte(compact(c.program)))
+	return bytes.ReplaceAll(plugin, []byte(`["@ARGS@"]`), []byte(compact(c.args())))
 }

@@ -43,7 +43,7 @@ type FileReceipt struct {
 const lockTime = time.Minute
 
 // Lock keeps other installations of this user from changing anything until the
-// returned function is called. It waits for one that is under way, for a minute.
+// returned function is called. It waits for an installation that is under way, for a minute.
 func (e Env) Lock(ctx context.Context) (unlock func(), err error) {
 	path := filepath.Join(e.receiptDir(), "install.lock")
 	if _, err := makeDirs(filepath.Dir(path), 0o700); err != nil {

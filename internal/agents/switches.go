@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ const (
 	ofMachine             // the machine's
 )
 
-// switchFile is a file in which somebody can switch an agent's hooks off. Its
+// switchFile is a file that can switch an agent's hooks off. Its
 // last element may be a pattern.
 type switchFile struct {
 	in   base
@@ -78,11 +79,11 @@ var switchFiles = map[string][]switchFile{
 	},
 	"codex": {
 		{in: ownDir, path: "config.toml", off: codexOff}, {in: inProject, path: ".codex/config.toml", off: codexOff},
-		{in: ofMachine, path: "/etc/codex/config.toml", off: codexOff},
+		{in: ofMachine, path: onMachine("/etc/codex/config.toml", `OpenAI\Codex\config.toml`), off: codexOff},
 	},
 	"gemini": {
 		{in: ownDir, path: "settings.json", off: geminiOff}, {in: inProject, path: ".gemini/settings.json", off: geminiOff},
-		{in: ofMachine, path: "/etc/gemini-cli/settings.json", off: geminiOff},
+		{in: ofMachine, path: onMachine("/etc/gemini-cli/settings.json", `gemini-cli\settings.json`), off: geminiOff},
 		{in: ownDir, path: "extensions/extension-enablement.json", off: geminiExtensionOff},
 	},
 	"copilot": {
@@ -92,9 +93,17 @@ var switchFiles = map[string][]switchFile{
 	},
 	"qwen": {
 		{in: ownDir, path: "settings.json", off: allHooksOff}, {in: inProject, path: ".qwen/settings.json", off: allHooksOff},
-		{in: ofMachine, path: "/etc/qwen-code/settings.json", off: allHooksOff},
+		{in: ofMachine, path: onMachine("/etc/qwen-code/settings.json", `qwen-code\settings.json`), off: allHooksOff},
 	},
 	"pi": {{in: ownDir, path: "settings.json", off: piOff}},
+}
+
+// onMachine is a file of the machine's own: on Windows it is in C:\ProgramData.
+func onMachine(path, windows string) string {
+	if runtime.GOOS == "windows" {
+		return `C:\ProgramData\` + windows
+	}
+	return path
 }
 
 func allHooksOff(_ Env, s settings) string {
@@ -193,8 +202,6 @@ func (v *verifier) switches(scope Scope) {
 func (v *verifier) switchPaths(f switchFile) []string {
 	dir := v.Project
 	switch f.in {
-	case ofMachine:
-		dir = v.Root
 	case ownDir:
 		var err error
 		if dir, err = v.homeOf(v.agent.Name); err != nil {
@@ -202,7 +209,12 @@ func (v *verifier) switchPaths(f switchFile) []string {
 		}
 	}
 	name := filepath.Base(f.path)
-	if dir = filepath.Join(dir, filepath.Dir(f.path)); !strings.Contains(name, "*") {
+	if f.in == ofMachine {
+		dir = v.ofMachine(filepath.Dir(f.path))
+	} else {
+		dir = filepath.Join(dir, filepath.Dir(f.path))
+	}
+	if !strings.Contains(name, "*") {
 		return []string{filepath.Join(dir, name)}
 	}
 	found, _ := os.ReadDir(dir) // it may not be there
@@ -266,7 +278,7 @@ func matchesDoor(pattern string) bool {
 	return strings.HasPrefix(pattern, "*") || strings.HasPrefix(pattern, "http://127.0.0.1:") || strings.HasPrefix(pattern, "http://*")
 }
 
-// readSettings decodes a file, JSON with comments or TOML. One that is not there
+// readSettings decodes a file, JSON with comments or TOML. A missing file
 // is empty.
 func readSettings(path string) (settings, error) {
 	data, err := readBounded(path)

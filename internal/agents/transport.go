@@ -30,6 +30,8 @@ func (e Env) chooseTransport(p *Plan) error {
 		return nil
 	}
 	switch {
+	case e.Windows:
+		return errors.New("there is no daemon on Windows that could be asked over HTTP; leave out --transport http")
 	case p.Agent.Name != "claude":
 		return fmt.Errorf("%s has no hooks that ask over HTTP and are known to block without an answer; leave out --transport http", p.Agent.Title)
 	case p.Scope != User:

@@ -93,12 +93,9 @@ type codexHook struct {
 	Command string `json:"command"`
 }
 
-func (h codexHook) ours() bool {
-	_, agent, _, ok := lineProgram(h.Command)
-	return ok && agent == "codex"
-}
+func (h codexHook) ours() bool { return lineAgent(h.Command) == "codex" }
 
-// codexHooks asks Codex' app-server for its hooks, and has it trust those that
+// codexHooks asks Codex' app-server for its hooks, and has it trust the hooks that
 // choose returns, by key.
 func (e Env) codexHooks(s Scope, choose func([]codexHook) map[string]any) ([]codexHook, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), trustTime)

@@ -153,7 +153,7 @@ func (v *verifier) sharedEntries(c *Change, again string) {
 	}
 	before := len(v.found)
 	for _, event := range v.agent.Events() {
-		want := c.target.element(v.bridgeCall(), v.agent, event)
+		want := c.target.element(v.caller(v.agent.Name), v.agent, event)
 		list := d.at(append(slices.Clone(c.target.keys), event)...)
 		found, changed := 0, 0
 		if list != nil {

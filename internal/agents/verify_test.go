@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -13,11 +14,14 @@ import (
 )
 
 func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
-	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	settings := func(e Env) string { return filepath.Join(e.Home, ".claude/settings.json") }
 	replace := func(path, old, now string) error {
 		data, err := os.ReadFile(path)
 		return errors.Join(err, os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(now), 1), 0o644))
+	}
+	entry := [2]string{"claude PreToolUse;", "claude Nothing;"}
+	if runtime.GOOS == "windows" {
+		entry = [2]string{`"PreToolUse"]`, `"Nothing"]`}
 	}
 	for name, tt := range map[string]struct {
 		spoil func(e Env) error
@@ -25,7 +29,7 @@ func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
 	}{
 		"nothing":             {func(Env) error { return nil }, ""},
 		"the file is gone":    {func(e Env) error { return os.Remove(settings(e)) }, "entry_gone"},
-		"an entry is gone":    {func(e Env) error { return replace(settings(e), "claude PreToolUse;", "claude Nothing;") }, "entry_changed"},
+		"an entry is gone":    {func(e Env) error { return replace(settings(e), entry[0], entry[1]) }, "entry_changed"},
 		"another timeout":     {func(e Env) error { return replace(settings(e), `"timeout":630`, `"timeout":1`) }, "entry_changed"},
 		"the list is empty":   {func(e Env) error { return os.WriteFile(settings(e), []byte(`{"hooks":{}}`), 0o644) }, "entry_gone"},
 		"it does not parse":   {func(e Env) error { return os.WriteFile(settings(e), []byte(`{`), 0o644) }, "unreadable"},
@@ -60,10 +64,9 @@ func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
 
 // The entries of an installation that was removed call a program that is gone.
 func TestVerifyFindsThatTheEntriesCallAProgramThatIsGone(t *testing.T) {
-	programs.NotOnWindows(t, "install refuses, since entries are lines of a POSIX shell")
 	e, a := testEnv(t), agent(t, "claude")
 	old := e
-	old.Program = filepath.Join(t.TempDir(), "tenterhook-bridge")
+	old.Program = programs.Program(t.TempDir(), "tenterhook-bridge")
 	if err := os.WriteFile(old.Program, nil, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ var (
 	serialMu sync.Mutex
 )
 
-// id is one that no other call has.
+// id is unique among calls.
 func id(prefix string) string {
 	serialMu.Lock()
 	defer serialMu.Unlock()
