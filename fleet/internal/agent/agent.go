@@ -34,6 +34,9 @@ type Link struct {
 	// OnReconnect has a function called each time the hub is reached again, and now if
 	// it is reached, each call in a goroutine of its own.
 	OnReconnect func(func())
+	// Changed says that a part has another state, which people wait for: it is said
+	// at once on this machine, and soon to the hub. It never waits.
+	Changed func()
 }
 
 // Part is something that an agent does beside shipping.
@@ -56,7 +59,7 @@ type Options struct {
 	Logger     *slog.Logger // nil = silence
 }
 
-// agent is one that runs.
+// agent is a running one.
 type agent struct {
 	o       Options
 	conn    *nats.Conn
@@ -64,6 +67,7 @@ type agent struct {
 	started time.Time
 	contact atomic.Pointer[time.Time]
 	said    fleetstate.State // last, to the file
+	changed chan struct{}    // holds one while a change is not said
 	mu      sync.Mutex       // guards again
 	again   []func()
 	done    sync.WaitGroup
@@ -87,7 +91,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return problem.New("agent_runs", "another agent of this machine runs", "'tenterhook fleet status' shows it", nil)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	a := &agent{o: o, started: time.Now().UTC()}
+	a := &agent{o: o, started: time.Now().UTC(), changed: make(chan struct{}, 1)}
 	if a.conn, err = o.Connection.ConnectLater(nats.ConnectHandler(a.reached), nats.ReconnectHandler(a.reached), nats.DisconnectErrHandler(a.lost),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Logger.Warn("the hub refuses", "err", err) })); err != nil {
 		return err
@@ -105,7 +109,7 @@ func Run(ctx context.Context, o Options) (err error) {
 // work runs everything until ctx ends.
 func (a *agent) work(ctx context.Context, js jetstream.JetStream) {
 	a.done.Go(func() { a.shipper.Run(ctx) })
-	link := &Link{Connection: a.o.Connection, Conn: a.conn, JS: js, StateDir: a.o.StateDir, Log: a.o.Logger, OnReconnect: a.onReconnect}
+	link := &Link{Connection: a.o.Connection, Conn: a.conn, JS: js, StateDir: a.o.StateDir, Log: a.o.Logger, OnReconnect: a.onReconnect, Changed: a.change}
 	for _, p := range a.o.Parts {
 		a.done.Go(func() { p.Run(ctx, link) })
 	}
@@ -143,8 +147,28 @@ func (a *agent) touch() {
 	a.contact.Store(&now)
 }
 
+func (a *agent) change() {
+	select {
+	case a.changed <- struct{}{}:
+	default:
+	}
+}
+
+// soon is within which time the hub hears of a change: a policy comes to all machines of
+// a fleet at once, and 10,000 of them are 2,000 beats a second.
+const soon = fleetstate.Beat / 3
+
+// sooner is when the hub hears of a change that happened now: at a random time, and no
+// later than planned.
+func sooner(planned, now time.Time) time.Time {
+	if at := now.Add(rand.N(soon)); at.Before(planned) {
+		return at
+	}
+	return planned
+}
+
 // beat says how it does: in the file whenever that changes, and to the hub now and
-// then, at random times so that a fleet does not come at once.
+// then and after a change, at random times so that a fleet does not come at once.
 func (a *agent) beat(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -161,6 +185,9 @@ func (a *agent) beat(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
+		case <-a.changed:
+			a.said.At = time.Time{} // said again, whatever else is as before
+			toHub = sooner(toHub, time.Now())
 		case <-ctx.Done():
 			return
 		}

@@ -209,7 +209,7 @@ func (w *writer) note() error {
 	return nil
 }
 
-// span joins numbers that follow one another with those that are there. seqs are
+// span joins numbers that follow one another with the ones that are there. seqs are
 // all that came: a number that came twice, or that was there, has two runs.
 func (w *writer) span(source, lo, hi int64, seqs []int64) error {
 	rows, err := w.tx.QueryContext(w.ctx, `SELECT lo, hi FROM span WHERE source = ? AND lo <= ? AND hi >= ?`, source, hi+1, lo-1)

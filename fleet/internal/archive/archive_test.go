@@ -88,7 +88,7 @@ func TestARecordIsKeptOnce(t *testing.T) {
 	}
 }
 
-// What another machine says, or an earlier copy of this one, takes nobody's place.
+// What another machine says, or an earlier copy of this one, takes no one's place.
 func TestNumbersThatCameTwiceLoseNothing(t *testing.T) {
 	a := begun(t)
 	add(t, a, records("m1", "r", 1, 1, 2, 3))

@@ -66,7 +66,7 @@ func (a *app) parts(ctx context.Context, state, endpoint string) ([]agent.Part, 
 	return append(list, &otelPart{app: a, sender: sender, endpoint: endpoint}), nil
 }
 
-// journalOptions are those that the settings of this machine describe.
+// journalOptions are the options that the settings of this machine describe.
 func journalOptions(ctx context.Context, state string) (journal.Options, error) {
 	settings := recording.New(state, nil, nil)
 	defer func() { _ = settings.Close() }() // it has nothing to write

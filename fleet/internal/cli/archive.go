@@ -26,7 +26,7 @@ func archivePath(dir string) (string, error) {
 	return filepath.Join(path, "archive", "archive.db"), err
 }
 
-// operator is the connection of whoever runs the fleet: that of --connection, or
+// operator is the connection of the fleet's operator: that of --connection, or
 // the hub's own.
 func (a *app) operator(dir string) (*hub.Connection, error) {
 	if a.connection != "" {
@@ -260,7 +260,7 @@ func (a *app) followLog(ctx context.Context, from *archive.Archive, f archive.Fi
 }
 
 func (a *app) printLines(lines []archive.Line, whole bool) error {
-	if a.json { // a line each, for programs that read while it goes on
+	if a.json { // a line each, for programs that read while it runs
 		for i := range lines {
 			if err := json.NewEncoder(a.out).Encode(&lines[i]); err != nil {
 				return err
@@ -301,7 +301,7 @@ func (a *app) statsCommand() *cobra.Command {
 	var by bool
 	cmd := &cobra.Command{
 		Use:     "stats",
-		Short:   "Show how hooks did on all machines",
+		Short:   "Count the results of hooks on all machines",
 		Long:    "Counts runs, denials and failures of each hook, and how long it took.",
 		Example: "  tenterhook fleet stats --since 7d\n  tenterhook fleet stats --by-machine --hook managed/guard --json",
 		Args:    cobra.NoArgs,

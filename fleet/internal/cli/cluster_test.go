@@ -115,7 +115,7 @@ func (c *cluster) creds(account, name string, publish, subscribe []string) strin
 	return path
 }
 
-// permissions are those that "hub declare" says.
+// permissions are the ones that "hub declare" says.
 type permissions struct {
 	Publish, Subscribe, Services, Streams []string
 }
@@ -305,7 +305,7 @@ func TestTheConfigurationOfAClusterInTheDocsServesAFleet(t *testing.T) {
 	}
 }
 
-// The permissions are those that the command says, so that this fails where they do not do.
+// The permissions are the ones that the command says, so that this fails where they do not do.
 func TestAFleetWorksThroughAClusterThatIsThereAlready(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -17,7 +17,7 @@ func (a *app) enrollCommand() *cobra.Command {
 	var role string
 	cmd := &cobra.Command{
 		Use:   "enroll URL [TOKEN]",
-		Short: "Make this machine one of a fleet",
+		Short: "Enroll this machine in a fleet",
 		Long: "With a token of 'tenterhook fleet hub token', the machine makes a key, and the hub a credential for it.\n" +
 			"The key never leaves the machine. Without a token, URL is that of an existing NATS cluster, such as\n" +
 			"tls://nats.example.com:4222, and --creds the credentials file that its operator made. The cluster needs\n" +

@@ -20,7 +20,7 @@ import (
 func (a *app) fleetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "Let many machines have one audit, one policy and one switch",
+		Short: "Give many machines one audit, one policy and one switch",
 		Long: "Machines enroll at a hub, ship what their hooks did, and get the policy. They decide by themselves,\n" +
 			"also while the hub cannot be reached.",
 		Example: "  tenterhook fleet hub --host hub.example.com --listen 0.0.0.0:4222 --enroll-listen 0.0.0.0:4223\n" +

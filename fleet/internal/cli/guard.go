@@ -15,7 +15,7 @@ import (
 func (a *app) guardCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "guard",
-		Short: "Deny or ask on every machine at once, and end that",
+		Short: "Deny or ask on every machine at once, or stop that",
 		Long: "Signs a document of the channel guard and publishes it at the hub. A machine that is connected obeys\n" +
 			"it within a second, another one as soon as it connects. A guard denies, asks and switches hooks off;\n" +
 			"it can bring no code, and switches off nothing that a machine's own managed folder declares.",

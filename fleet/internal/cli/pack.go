@@ -198,7 +198,7 @@ func (a *app) pullCommand() *cobra.Command {
 	}
 }
 
-// pull brings a pack into the store. One that is there, by digest, is not fetched.
+// pull brings a pack into the store. A pack that is there, by digest, is not fetched.
 func (a *app) pull(ctx context.Context, ref pack.Reference, state string) (summary, string, error) {
 	if p, err := pack.Open(state, cmp.Or(ref.Digest, "none")); err == nil && p.Changed() == "" {
 		return summarize(ref, p.Digest, &p.Config), pack.Folder(state, p.Digest), nil
@@ -261,7 +261,7 @@ func isFolder(arg string) bool {
 }
 
 // printVerified says that a pack is as its digest says. stored is of the copy in
-// the store; "" = nobody asked.
+// the store; "" = it was not asked for.
 func (a *app) printVerified(s summary, stored string) error {
 	if a.json {
 		return a.printJSON(struct {

@@ -19,7 +19,7 @@ const (
 	otelName   = "otel"
 )
 
-// jobsState counts the jobs that wait on a machine, and those that the hub has.
+// jobsState counts the jobs that wait on a machine, and the jobs at the hub.
 type jobsState struct {
 	Waiting int `json:"waiting"`
 	Sent    int `json:"sent"`

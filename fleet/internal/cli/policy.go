@@ -109,7 +109,7 @@ func (d *desk) roots() *fleetpolicy.Roots {
 	return d.store.Roots
 }
 
-// next is the version after every one that is known: here, and at the hub.
+// next is the version after every known one: here, and at the hub.
 func (d *desk) next(ctx context.Context, channel string, atHub bool) (int64, error) {
 	if d.store == nil {
 		return 0, d.err
@@ -298,7 +298,7 @@ func (a *app) rollbackCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
 		Use:   "rollback CHANNEL",
-		Short: "Sign what an earlier version said as the next one",
+		Short: "Sign the content of an earlier version as the next version",
 		Long: "No machine goes back to an older version, whoever asks. So the content of one that this machine kept\n" +
 			"is signed anew, with the next version. 'policy show --json' lists those that are kept.",
 		Example: "  tenterhook fleet policy rollback packs --to 6 --key release.key --reason 'version 7 blocks builds'",
@@ -334,7 +334,7 @@ func (a *app) rollbackCommand() *cobra.Command {
 	return cmd
 }
 
-// conflicts is how often a document is made anew because another came first.
+// conflicts is how often a document is made again because another came first.
 const conflicts = 5
 
 // issue makes, signs and brings a document with the next version.

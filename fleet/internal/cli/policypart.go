@@ -24,7 +24,7 @@ func (p *policyPart) Run(ctx context.Context, l *agent.Link) {
 		l.Log.Error("the policy of the hub is not obeyed", "err", err)
 		return
 	}
-	f := &policy.Follower{Machine: m, Conn: l.Conn}
+	f := &policy.Follower{Machine: m, Conn: l.Conn, Changed: l.Changed}
 	p.follower.Store(f)
 	err = f.Follow(ctx)
 	p.follower.Store(nil)

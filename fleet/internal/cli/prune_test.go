@@ -42,7 +42,7 @@ func TestPruneKeepsWhatASignedPolicyAloneNames(t *testing.T) {
 	if got := pruned("--yes"); got != "["+oneDigest+"]" {
 		t.Errorf("removed %s, want %s", got, oneDigest)
 	}
-	// What the policy names cannot be told: nothing goes.
+	// What the policy names is unknown: nothing goes.
 	path := ""
 	for _, p := range says(t, "policy", "show")["policies"].([]any) {
 		if one := p.(map[string]any); one["channel"] == "packs" {

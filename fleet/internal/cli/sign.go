@@ -231,7 +231,7 @@ func (a *app) signCommand() *cobra.Command {
 	return cmd
 }
 
-// write writes a document. One that no machine of this fleet would believe is said
+// write writes a document. A document that no machine of this fleet would believe is said
 // to be so.
 func (a *app) write(d *desk, e *fleetpolicy.Envelope, output string) error {
 	raw, err := e.Encode()

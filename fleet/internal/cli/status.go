@@ -21,7 +21,7 @@ func (a *app) statusCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show how this machine, or every machine of the fleet, does",
+		Short: "Show the state of this machine, or of every machine of the fleet",
 		Long: "On a machine: whether its agent runs and reaches the hub, and how many records wait. With --dir of a\n" +
 			"hub, or --connection of a publisher or an admin: the same of every machine, and what the archive has.",
 		Example: "  tenterhook fleet status\n  tenterhook fleet status --dir /srv/hub --json",

@@ -97,7 +97,7 @@ type packRunner struct {
 }
 
 // run runs the hook of a job. Where the pack is not there it is pulled, and the settings
-// are read anew.
+// are read again.
 func (p *packRunner) run(ctx context.Context, j *jobs.Job, in hook.Input) (hook.Result, error) {
 	result, err := p.reg.RunPacked(ctx, j.Digest, j.File, in)
 	if !errors.Is(err, registry.ErrNotInForce) {
@@ -277,7 +277,7 @@ func (p *jobsPart) Run(ctx context.Context, l *agent.Link) {
 	}
 }
 
-// State counts the jobs that wait here, and those that the hub has.
+// State counts the jobs that wait here, and the jobs at the hub.
 func (p *jobsPart) State() any {
 	waiting, sent := p.spool.Count()
 	return jobsState{waiting, sent}

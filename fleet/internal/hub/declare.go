@@ -20,7 +20,7 @@ type Declared struct {
 // State is how what is there compares with what a fleet needs.
 type State string
 
-// The states. Those that begin with "would" are of a dry run.
+// The states. The ones with "would" in front are of a dry run.
 const (
 	Present     State = "present"
 	Created     State = "created"

@@ -214,7 +214,7 @@ func hashOf(secret []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// redeem spends a token and mints the credential of a public key. Enrolling anew
+// redeem spends a token and mints the credential of a public key. Enrolling again
 // under a name revokes its credential before, if the token is for that name.
 func (d *Dir) redeem(secret []byte, name, key string) (credential string, role Role, err error) {
 	err = d.change(func(l *ledger) error {

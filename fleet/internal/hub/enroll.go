@@ -58,7 +58,7 @@ func (d *Dir) enrollment(run Run, log *slog.Logger) http.Handler {
 		} else {
 			log.Info("enrolled", "name", q.Name, "role", a.Connection.Role, "address", r.RemoteAddr)
 		}
-		_ = json.NewEncoder(w).Encode(a) // whoever asked is gone
+		_ = json.NewEncoder(w).Encode(a) // the client is gone
 	})
 	return mux
 }

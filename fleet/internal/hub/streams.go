@@ -16,9 +16,9 @@ import (
 const (
 	AuditStream    = "AUDIT"    // audit.MACHINE.JOURNAL: what happened, until it is archived
 	JobStream      = "JOBS"     // jobs.MACHINE.QUEUE.…: work, until it is done
-	DeadStream     = "DEAD"     // dead.MACHINE.QUEUE: jobs that nobody could do, and what the server says of them
-	PolicyBucket   = "policy"   // signed documents; published as policy.CHANNEL as well, once they are stored
-	ResultBucket   = "results"  // MACHINE.…: what became of jobs; published as results.MACHINE.… as well
+	DeadStream     = "DEAD"     // dead.MACHINE.QUEUE: jobs that no worker could do, and what the server says of them
+	PolicyBucket   = "policy"   // signed documents; also published as policy.CHANNEL, once they are stored
+	ResultBucket   = "results"  // MACHINE.…: what became of jobs; also published as results.MACHINE.…
 	MachinesBucket = "machines" // MACHINE: what it says of itself
 )
 

@@ -27,7 +27,7 @@ type crafted struct {
 	// whole changes the manifest, which is in accordance with all else.
 	whole func(*pack.Manifest)
 	raw   func([]byte) []byte // the manifest's bytes
-	// stored changes what lies there under the digest that it had.
+	// stored changes what is there under the digest that it had.
 	stored func(blobs map[string][]byte, manifest, config, layer string)
 	ask    string // the digest to ask for, in place of the manifest's
 }

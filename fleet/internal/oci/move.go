@@ -25,7 +25,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
-// Progress is told how much of how many bytes were moved; nil = nobody is.
+// Progress gets how much of how many bytes were moved; nil = nothing does.
 type Progress func(what string, done, all int64)
 
 // refusedBy reports whether a registry wants other credentials.
@@ -130,7 +130,7 @@ func begin(dir string) error {
 	return nil
 }
 
-// halfMade begins the names of files that will be a layout's first.
+// halfMade begins the names of files that become a layout's first.
 const halfMade = ".oci-layout-"
 
 func descriptor(d pack.Descriptor) ocispec.Descriptor {

@@ -60,7 +60,7 @@ func repository(ref pack.Reference) (*remote.Repository, error) {
 }
 
 // dockerCredentials are those of docker's configuration, nil = none can be there.
-// One that cannot be read is an error: it may hold what the registry asks for.
+// A file that cannot be read is an error: it may hold what the registry asks for.
 func dockerCredentials() (auth.CredentialFunc, error) {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("DOCKER_CONFIG") == "" {
 		return nil, nil
@@ -194,7 +194,7 @@ func explain(ref pack.Reference, err error) error {
 		return problem.New("not_found", ref.String()+" is not there", "tenterhook pack list "+bare.String()+" shows the tags", err)
 	case refusedBy(err):
 		return problem.New("unauthorized", ref.Host+" refuses access: "+err.Error(), "log in with docker login "+ref.Host+", whose credentials are used", err)
-	case errors.As(err, &local): // before network, which each error of the system is as well
+	case errors.As(err, &local): // before network, which each error of the system also is
 		return problem.New("local_files", err.Error(), "check who may write there, and whether the disk is full", err)
 	case errors.As(err, &network):
 		return problem.New("unreachable", ref.Host+" cannot be reached: "+err.Error(), "try again later, or name a layout directory; packs that were pulled stay in force", err)

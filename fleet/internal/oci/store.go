@@ -27,7 +27,7 @@ func Stored(stateDir, digest string) (there bool, changed string) {
 }
 
 // Pull puts a pack into the store and returns its folder. A pack that is there
-// and unchanged stays; one that changed is replaced. Until the whole pack was
+// and unchanged stays; a changed one is replaced. Until the whole pack was
 // compared with its digest it lies under another name.
 func (r *Remote) Pull(ctx context.Context, stateDir string, told Progress) (folder string, err error) {
 	defer func() { err = explain(r.ref, err) }()
@@ -86,12 +86,12 @@ func (r *Remote) fill(ctx context.Context, folder string, told Progress) error {
 // longer.
 const halfPulled = ".new-"
 
-// storeLock is held by whoever pulls, and alone by whoever removes.
+// storeLock is held by each process that pulls, and alone by a process that removes.
 func storeLock(store string) *flock.Flock {
 	return flock.New(store+".lock", flock.SetPermissions(0o600))
 }
 
-// share keeps others from removing what is being pulled. Where nobody else pulls,
+// share keeps others from removing what is being pulled. Where no other process pulls,
 // what is half pulled was left behind by a process that was killed, and goes.
 func share(ctx context.Context, store string) (done func(), err error) {
 	if err := os.MkdirAll(store, 0o700); err != nil {
@@ -144,7 +144,7 @@ func Prune(ctx context.Context, stateDir string, keep map[string]bool, dry bool)
 		if !pack.ValidDigest(digest) || keep[digest] {
 			continue
 		}
-		if !dry { // renamed first, so that nobody sees a pack with half of its files
+		if !dry { // renamed first, so that no process sees a pack with half of its files
 			aside := filepath.Join(store, halfPulled+e.Name())
 			if err := os.Rename(filepath.Join(store, e.Name()), aside); err != nil {
 				return gone, err

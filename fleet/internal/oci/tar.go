@@ -30,7 +30,7 @@ type Artifact struct {
 }
 
 // Read makes a pack of a folder. The same files give the same digest, wherever
-// they lie and whoever owns them. A .git is left out; a link, a device and a name
+// they are and whose they are. A .git is left out; a link, a device and a name
 // that some system takes for another are errors.
 func Read(dir string) (*Artifact, error) {
 	root, err := os.OpenRoot(dir)

@@ -26,6 +26,9 @@ var answerTime = 5 * time.Second // a test has more patience
 type Follower struct {
 	Machine *Machine
 	Conn    *nats.Conn // of a machine, or of who may read as one
+	// Changed is called when another document is in force, or another problem keeps one
+	// from it, by several goroutines at once; nil = nobody is told.
+	Changed func()
 
 	answered atomic.Int64 // when the hub last answered, as UnixNano
 	problems sync.Map     // by channel: why its document is not in force, as an error
@@ -147,16 +150,25 @@ func (f *Follower) take(ctx context.Context, channel string, raw []byte) {
 	if err != nil {
 		if last := f.Problem(channel); last == nil || last.Error() != err.Error() {
 			f.Machine.opts.Logger.Warn("what the hub says of the policy is not in force", "channel", channel, "err", err)
+			defer f.tell()
 		}
 		f.problems.Store(channel, err)
 		return
 	}
-	f.problems.Delete(channel)
+	if _, had := f.problems.LoadAndDelete(channel); had || changed {
+		defer f.tell()
+	}
 	if changed {
 		f.Machine.opts.Logger.Info("policy in force", "channel", channel, "version", d.Version, "signers", d.Signers)
 	}
 }
 
-// deleted reports whether a message says that there is no document: nobody obeys
+func (f *Follower) tell() {
+	if f.Changed != nil {
+		f.Changed()
+	}
+}
+
+// deleted reports whether a message says that there is no document: no machine obeys
 // that, since it is not signed.
 func deleted(m *nats.Msg) bool { return m.Header.Get("KV-Operation") != "" }

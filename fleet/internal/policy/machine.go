@@ -106,7 +106,7 @@ func (m *Machine) store(ctx context.Context, age time.Duration) (*fleetpolicy.St
 
 // Take puts a document in force on this machine, with the packs that it names. from
 // says where it comes from; channel is what it should be about, "" = any. changed
-// is false for the one that is in force already. An error changes nothing, and a
+// is false for the document that is in force already. An error changes nothing, and a
 // document that is refused is recorded.
 func (m *Machine) Take(ctx context.Context, raw []byte, channel, from string) (d *fleetpolicy.Signed, changed bool, err error) {
 	began := time.Now()
@@ -196,7 +196,7 @@ type came struct {
 }
 
 // record writes down that a document came, and what became of it. What a refused
-// one says of itself is written as it stands, since nobody obeys it.
+// one says of itself is written as it stands, since no machine obeys it.
 func (m *Machine) record(began time.Time, from string, raw []byte, d *fleetpolicy.Signed, bad *fleetpolicy.Refusal) {
 	c := came{Event: Event, From: from, Digest: digest(raw), Keys: []string{}}
 	if e, err := fleetpolicy.ReadEnvelope(raw); err == nil {

@@ -56,7 +56,7 @@ func (d *Desk) Current(ctx context.Context, roots *fleetpolicy.Roots, channel st
 		return nil, 0, problem.New("hub_unreachable", "the hub does not say what the policy is: "+err.Error(), "try again", err)
 	}
 	signed, err := roots.Verify(entry.Value())
-	if err != nil || signed.Channel != channel { // whoever wrote it, machines refuse it
+	if err != nil || signed.Channel != channel { // machines refuse it
 		return nil, entry.Revision(), nil
 	}
 	return signed, entry.Revision(), nil

@@ -17,7 +17,7 @@ import (
 // bounds are those of the buckets, in seconds.
 var bounds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
-// maxSeries bounds the series of a metric. What has no place is counted in one that
+// maxSeries bounds the series of a metric. What has no place is counted in a series that
 // says so, as OpenTelemetry has it.
 const maxSeries = 2000
 

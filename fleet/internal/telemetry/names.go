@@ -7,8 +7,8 @@ const (
 	JournalMissed    = "tenterhook.journal.missed"    // entries that the journal gave up before they were sent
 )
 
-// Attributes of spans; those with "M" are of metrics as well. Those that begin with
-// gen_ai. and error. are of the semantic conventions for generative AI.
+// Attributes of spans; those with "M" are also of metrics. Names in
+// gen_ai. and error. follow the semantic conventions for generative AI.
 const (
 	Event         = "tenterhook.event"       // M
 	Verdict       = "tenterhook.verdict"     // M of the dispatch

@@ -68,7 +68,7 @@ func (s *Sender) Close() error {
 }
 
 // Step sends the next entries, and notes that they were. sent is their number; 0 =
-// everything was sent before. missed counts those that the journal gave up first,
+// everything was sent before. missed counts the entries that the journal gave up first,
 // since the sink began.
 func (s *Sender) Step(ctx context.Context, j *journal.Journal) (sent int, missed int64, err error) {
 	stored, err := j.Cursor(ctx, s.sink)

@@ -17,7 +17,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/jobs"
 )
 
-// How often a courier looks for jobs, and asks for results that nobody announced.
+// How often a courier looks for jobs, and asks for results that were not announced.
 const (
 	carryEvery = 250 * time.Millisecond
 	askEvery   = 15 * time.Second
@@ -109,7 +109,7 @@ func failed(id, why string) *jobs.Result {
 	return &jobs.Result{Job: id, Status: hook.StatusFailed, Failure: hook.FailureTransport, Reason: why}
 }
 
-// ask fetches results that were announced while nobody listened.
+// ask fetches results that were announced while no courier listened.
 func (c *Courier) ask(ctx context.Context, nc *nats.Conn) error {
 	sent, bad := c.Spool.Sent()
 	for _, w := range sent {

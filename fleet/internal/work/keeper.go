@@ -29,7 +29,7 @@ type Keeper struct {
 	known map[string]bool
 }
 
-// Letter is a job that nobody could do, as the stream of dead jobs has it.
+// Letter is a job that no worker could do, as the stream of dead jobs has it.
 type Letter struct {
 	Machine string    `json:"machine"`
 	Job     jobs.Job  `json:"job"`

@@ -104,7 +104,7 @@ func (w *Worker) do(ctx context.Context, m jetstream.Msg) error {
 	var j jobs.Job
 	machine, ok := strings.CutSuffix(strings.TrimPrefix(m.Subject(), "jobs."), "."+w.Queue)
 	if err := json.Unmarshal(m.Data(), &j); err != nil || !ok || hub.CheckName(machine) != nil || j.Valid() != nil || j.Queue != w.Queue {
-		return m.TermWithReason("not a job") // the server vouches for the subject, and nobody for what is in it
+		return m.TermWithReason("not a job") // the server vouches for the subject, and not for its content
 	}
 	in, err := hook.DecodeInput(j.Input)
 	if err != nil || in.Event() != j.Event {
