@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 	"github.com/tenterhook/tenterhook/plugins"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -119,13 +121,26 @@ func dispatching(b *testing.B, reg *registry.Registry) func() {
 	}
 }
 
-// BenchmarkDispatchShell is a hook that needs a shell against `sh -c` alone.
-func BenchmarkDispatchShell(b *testing.B) {
+// BenchmarkDispatchShells is a dispatch of hooks that need a shell, side by side, against as many `sh -c`.
+func BenchmarkDispatchShells(b *testing.B) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		b.Skip("no /bin/sh")
 	}
-	reg, payload := oneHook(b, "true; exit 0"), payloadOf(b, benchInput)
-	versus(b, func() { spawn(b, payload, "/bin/sh", "-c", "true; exit 0") }, dispatching(b, reg))
+	for _, n := range []int{1, 2, 5, 10, 20} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir, payload := b.TempDir(), payloadOf(b, benchInput)
+			for i := range n {
+				writeHook(b, dir, fmt.Sprintf("h%d", i), "+++\nevent = \"PreToolUse\"\nmatcher = \"Bash\"\ncommand = \"true; exit 0\"\n+++\n")
+			}
+			versus(b, func() {
+				var all sync.WaitGroup
+				for range n {
+					all.Go(func() { spawn(b, payload, "/bin/sh", "-c", "true; exit 0") })
+				}
+				all.Wait()
+			}, dispatching(b, openDir(b, dir)))
+		})
+	}
 }
 
 // BenchmarkDispatchProgram is a hook that is a static program, which runs
@@ -150,11 +165,6 @@ func staticProgram(b *testing.B) string {
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	return build(b, source)
-}
-
-func build(b *testing.B, source string) string {
-	b.Helper()
 	program := filepath.Join(b.TempDir(), "program")
 	build := exec.Command("go", "build", "-o", program, source)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -234,7 +244,11 @@ func BenchmarkReload1000(b *testing.B) {
 // that was approved, against a stat of each and the reading of the approvals.
 // "starts" counts the processes that this starts, which must be none.
 func BenchmarkLoadPackages50(b *testing.B) {
-	guard := build(b, "./examples/plugins/guard")
+	bin := b.TempDir()
+	if err := built.Into(bin, "examples/plugins/guard"); err != nil {
+		b.Fatal(err)
+	}
+	guard := built.Program(bin, "guard")
 	state, packages, mark := b.TempDir(), b.TempDir(), filepath.Join(b.TempDir(), "mark")
 	opts := tenterhook.Options{Workspace: b.TempDir(), PluginsDir: packages, StateDir: state,
 		Without: []hook.Scope{hook.ScopeManaged, hook.ScopeUser, hook.ScopeProject}}

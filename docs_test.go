@@ -27,7 +27,9 @@ var generated = []struct {
 }{
 	{"docs/events.md", "events", eventTable},
 	{"docs/agents.md", "matrix", bridge.Matrix},
+	{"docs/handlers.md", "kinds", kindTable},
 	{"docs/hook-md.md", "keys", keyReference},
+	{"docs/settings.md", "products", productTable},
 	{"docs/settings.md", "settings", settingReference},
 }
 
@@ -132,6 +134,32 @@ func TestEveryPromiseOfSecurityHasItsTest(t *testing.T) {
 	if len(named) < 10 {
 		t.Errorf("only %d tests are named", len(named))
 	}
+}
+
+// kindTable has each kind that a file can declare, with its page.
+func kindTable() string {
+	var b strings.Builder
+	b.WriteString("| `type` | The hook is | Cost of a call | Page |\n|---|---|---|---|\n")
+	for _, kind := range hook.Kinds() {
+		info, page := kind.Info(), "kinds/"+string(kind)+".md"
+		if _, err := os.Stat("docs/" + page); err != nil {
+			page = string(kind) + "s.md"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | [%s](%s) |\n", strings.Join(info.Words, "`, `"), info.Doc, info.Cost, kind, page)
+	}
+	return b.String()
+}
+
+// productTable has each product whose config files are read.
+func productTable() string {
+	var b strings.Builder
+	b.WriteString("| `--compat` | Files |\n|---|---|\n")
+	for _, product := range dialect.Products() {
+		if places := dialect.ConfigPlaces(product); places != nil { // our own have a table of theirs
+			fmt.Fprintf(&b, "| `%s` | `%s` |\n", product, strings.Join(dialect.ConfigFiles(product), "`, `"))
+		}
+	}
+	return b.String()
 }
 
 // keyReference is the reference of a HOOK.md's keys: those of all kinds, then

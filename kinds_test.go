@@ -197,7 +197,7 @@ func TestBinaryOfAPackageDenies(t *testing.T) {
 	}
 }
 
-// Plugins that nobody asked yet are told of, and none of them is started.
+// Plugins that no one asked yet are reported, and none of them is started.
 func TestLoadingPackagesStartsNoProcess(t *testing.T) {
 	opts := hostOf(t)
 	mark := filepath.Join(t.TempDir(), "mark")

@@ -47,19 +47,14 @@ func follow(t *testing.T, recipe string, edited map[string]string) (files []stri
 	return files
 }
 
-// The recipes of docs/architecture.md give an event, a product and a kind that work
-// from the command line. The copy in which they are followed is an overlay: the
-// files of the repository stay as they are.
-func TestEachRecipeWorksFromTheCommandLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the command anew")
-	}
-	doc, err := os.ReadFile("docs/architecture.md")
+// followAll follows the recipes below a heading of a document.
+func followAll(t *testing.T, document, heading string, edited map[string]string) {
+	t.Helper()
+	doc, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, edited := t.TempDir(), make(map[string]string)
-	_, recipes, _ := strings.Cut(string(doc), "\n## Recipes\n")
+	_, recipes, _ := strings.Cut(string(doc), heading)
 	recipes, _, _ = strings.Cut(recipes, "\n## ")
 	for title, most := range map[string]int{"An event": 2, "A product": 2, "A kind of hook": 5} {
 		_, recipe, _ := strings.Cut(recipes, "### "+title+"\n")
@@ -69,9 +64,21 @@ func TestEachRecipeWorksFromTheCommandLine(t *testing.T) {
 			files[file] = true
 		}
 		if len(files) == 0 || len(files) > most {
-			t.Errorf("%s: %d files are edited by hand, want at most %d: %v", title, len(files), most, files)
+			t.Errorf("%s: %s: %d files are edited by hand, want at most %d: %v", document, title, len(files), most, files)
 		}
 	}
+}
+
+// The recipes of docs/architecture.md give an event, a product and a kind that work
+// from the command line. The copy in which they are followed is an overlay: the
+// files of the repository stay as they are.
+func TestEachRecipeWorksFromTheCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the command anew")
+	}
+	dir, edited := t.TempDir(), make(map[string]string)
+	followAll(t, "docs/architecture.md", "\n## Recipes\n", edited)
+	followAll(t, "testdata/siblings.md", "", edited)
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("go is not on PATH, as under Wine: ", err)
 	}
@@ -109,6 +116,38 @@ func TestEachRecipeWorksFromTheCommandLine(t *testing.T) {
 	has(run(0, "check", filepath.Join("hooks", "word")), "nothing wrong")
 	has(run(1, "check", filepath.Join("hooks", "slip")), "did you mean TeaReady?", "did you mean forbidden?", "needs a forbidden")
 	has(run(0, "schema", "hook"), `"forbidden"`, `"TeaReady"`)
+
+	// The siblings: a tool call with rules and a rewrite, an observer, a matcher of a number.
+	put(t, filepath.Join(project, "more", "deploy", "HOOK.md"), "+++\nevent = \"PreDeploy\"\nif = \"Bash(rm *)\"\ntype = \"rule\"\ndecision = \"deny\"\nreason = \"no rm\"\n+++\n")
+	put(t, filepath.Join(project, "more", "list", "HOOK.md"), "+++\nevent = \"PreDeploy\"\nif = \"Bash(ls *)\"\ntype = \"rule\"\ndecision = \"rewrite\"\n[set]\ncommand = \"'ls -l'\"\n+++\n")
+	put(t, filepath.Join(project, "more", "seen", "HOOK.md"), "+++\nevent = \"BrewSeen\"\ntype = \"gauge\"\ngauge = \"brews\"\n+++\n")
+	put(t, filepath.Join(project, "more", "cup", "HOOK.md"), "+++\nevent = \"CupFilled\"\nmatcher = \"12\"\ntype = \"rule\"\nwhen = \"level > 10 && notes.a == 'b'\"\ndecision = \"deny\"\nreason = \"too full\"\n+++\n")
+	has(run(2, "run", "PreDeploy", "--dir", "more", "--tool", "Bash", "--input", `{"command": "rm x"}`), "no rm")
+	has(run(0, "run", "PreDeploy", "--dir", "more", "--tool", "Bash", "--input", `{"command": "ls x"}`), "ls -l")
+	has(run(0, "run", "BrewSeen", "--dir", "more"), "dir/seen")
+	has(run(2, "run", "CupFilled", "--dir", "more", "--set", "level=12", "--set", `notes={"a": "b"}`), "too full")
+	run(0, "run", "CupFilled", "--dir", "more", "--set", "level=13", "--set", `notes={"a": "b"}`)
+	has(run(1, "run", "CupFilled", "--dir", "more", "--set", "level=-1"), "want a number")
+	has(run(0, "new", "full", "--event", "CupFilled", "--matcher", "12", "--dir", "made"), "--set level=12")
+
+	put(t, filepath.Join(project, "kinds", "script", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ntype = \"program\"\nsandbox = \"none\"\nscript = \"echo it is bad; exit 1\"\n+++\n")
+	put(t, filepath.Join(project, "kinds", "confirm", "HOOK.md"), "+++\nevent = \"PostToolUse\"\ntype = \"confirm\"\nquestion = \"sure?\"\n+++\n")
+	put(t, filepath.Join(project, "kinds", "gauge", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ntype = \"gauge\"\ngauge = \"x\"\nlimit = 7\npause = \"5s\"\ncapacity = \"1MiB\"\nlevel = \"high\"\n+++\n")
+	put(t, filepath.Join(project, "wrong", "gauge", "HOOK.md"), "+++\nevent = \"PreToolUse\"\ntype = \"gauge\"\nsandbox = \"none\"\nlimit = \"7\"\npause = \"soon\"\ncapacity = \"much\"\nlevel = \"hih\"\n+++\n")
+	has(run(0, "check", "kinds"), "nothing wrong")
+	has(run(2, "run", "PreToolUse", "--dir", "kinds", "--tool", "Bash"), "it is bad", "over the limit")
+	has(run(1, "check", "wrong"), "needs a gauge", "limit: want an integer", "pause: want seconds", "capacity: want a size", `did you mean "high"?`, "sandbox: has no effect on a gauge hook")
+	has(run(0, "list", "--dir", "kinds", "--json"), `"kind": "script"`, `"kind": "confirm"`)
+
+	put(t, filepath.Join(project, ".samovar", "config.yaml"), "automation:\n  hooks:\n    beforePour:\n      - tools: Bash # a list of groups\n        steps:\n          - type: command\n            cmd: echo hot >&2; exit 2\n            wait: 3\n")
+	put(t, filepath.Join(project, ".teapot", "hooks.toml"), "[[hook]]\non = [\"beforePour\", \"closed\"]\nrun = \"echo full >&2; exit 2\"\n")
+	put(t, filepath.Join(project, ".mug", "settings.jsonc"), "{\n  // one command\n  \"triggers\": {\"beforePour\": \"echo empty >&2; exit 2\"},\n}\n")
+	for product, file := range map[string]string{"samovar": "config.yaml", "teapot": "hooks.toml", "mug": "settings.jsonc"} {
+		has(run(0, "check", filepath.Join("."+product, file)), "1 file", "nothing wrong")
+		has(run(0, "list", "--compat", product), "project/"+product+"/"+file, "PreToolUse", "Bash")
+	}
+	has(run(0, "trust", "--compat", "samovar,teapot,mug", "--all", "--yes"), "samovar")
+	has(run(2, "run", "PreToolUse", "--compat", "samovar,teapot,mug", "--tool", "Bash", "--input", `{"command": "ls"}`), "hot", "full", "empty")
 
 	has(run(0, "list", "--compat", "kettle"), "project/kettle/settings.json", "PreToolUse", "Bash")
 	has(run(0, "check", filepath.Join(".kettle", "settings.json")), "1 hook")

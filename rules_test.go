@@ -85,7 +85,7 @@ func TestRuleDeniesWithoutEnvironmentShellOrDescriptors(t *testing.T) {
 }
 
 // Without a shell on the machine and with a folder for temporary files that
-// nobody may write, a command hook fails. A rule denies.
+// no one may write, a command hook fails. A rule denies.
 func TestRuleDeniesWhereNoShellIsAndNothingMayBeWritten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -17,7 +17,7 @@ import (
 	"github.com/tenterhook/tenterhook/manifest"
 )
 
-// The schemas in the repository are those that the code has; -update writes
+// The schemas in the repository are the ones that the code has; -update writes
 // them.
 func TestGeneratedSchemasAreUpToDate(t *testing.T) {
 	for name, schema := range map[string][]byte{"hook": manifest.Schema(), "settings": dialect.SettingsSchema()} {

@@ -204,7 +204,8 @@ func settingKeys(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	var keys []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+	table, _, _ := strings.Cut(string(text), "<!-- end settings -->")
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(table, -1) {
 		keys = append(keys, row[1])
 	}
 	return keys

@@ -21,7 +21,7 @@ type Case struct {
 	Prose   string // what holds
 	Rule    string // which rule it comes from
 	Differs string // why this module means to differ from Claude Code; "" = it does not
-	Unix    string // why it holds on Unix alone; "" = it holds on Windows as well
+	Unix    string // why it holds on Unix alone; "" = it also holds on Windows
 
 	Files   map[string][]byte // hooks/…, hooks2/…, project/…
 	After   map[string][]byte // what is there in the end, by the same paths
@@ -57,8 +57,8 @@ type slot struct {
 // maxSteps bounds the events of a case.
 const maxSteps = 100
 
-// ParseCase reads a case. It fails on one without an event, on files and keys
-// that it does not know, and on JSON that is none.
+// ParseCase reads a case. It fails on a case without an event, on files and keys
+// that it does not know, and on broken JSON.
 func ParseCase(name string, data []byte) (*Case, error) {
 	archive := txtar.Parse(data)
 	c := &Case{Name: name, Files: make(map[string][]byte), After: make(map[string][]byte), archive: archive}

@@ -10,7 +10,7 @@
 //
 // A case is a txtar archive. Its comment says in prose what holds, and may say in
 // a paragraph that begins with "Rule:" where that comes from, as each case of the
-// suite does; where this module means to differ from Claude Code, one that begins
+// suite does; where this module means to differ from Claude Code, a paragraph that begins
 // with "Differs:" says why. A paragraph that begins with "Unix:" says why the case does not hold on Windows.
 // Its files are
 //
@@ -48,6 +48,6 @@
 // Files below after/ are compared as a whole, as JSON if their name ends so.
 //
 // No flag rewrites the expectations of the suite: each follows a rule that
-// somebody wrote down, not what an engine happened to do. Those beside a hook
+// an author wrote down, not what an engine happened to do. Those beside a hook
 // `tenterhook test --update` rewrites, where they do not hold: see [Report].
 package hooktest

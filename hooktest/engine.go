@@ -44,8 +44,8 @@ type Options struct {
 	NoHooks        bool              `json:"no_hooks"`        // the switch that turns hooks off
 	Serial         bool              `json:"serial"`          // one hook after the other
 	StrictCompat   bool              `json:"strict_compat"`   // `if` rules see no more than Claude Code's
-	NonInteractive bool              `json:"non_interactive"` // nobody is there to ask
+	NonInteractive bool              `json:"non_interactive"` // no person is there to ask
 	StopLimit      *int              `json:"stop_limit"`      // nil = 8, 0 = off
 	OneProcess     bool              `json:"one_process"`     // what is remembered between events counts
-	Env            map[string]string `json:"env"`             // inherited as well
+	Env            map[string]string `json:"env"`             // also inherited
 }

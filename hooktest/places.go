@@ -76,7 +76,7 @@ func eachText(v any, f func(string) string) any {
 	return v
 }
 
-// longestFirst replaces a text before one that is its beginning.
+// longestFirst replaces a text before its own beginning.
 func longestFirst(pairs []string) *strings.Replacer {
 	both := slices.Collect(slices.Chunk(pairs, 2))
 	slices.SortStableFunc(both, func(a, b []string) int { return len(b[0]) - len(a[0]) })

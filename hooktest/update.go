@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// fileOf is the name of the file that holds an expectation of a step: the one
-// that is there, or the one that belongs to its event.
+// fileOf is the name of the file that holds an expectation of a step: the file
+// that is there, or the file of its event.
 func (c *Case) fileOf(kind string, step int) string {
 	named := func(name string) bool {
 		return slices.ContainsFunc(c.archive.Files, func(f txtar.File) bool { return f.Name == name })

@@ -20,7 +20,7 @@ import (
 // Journal is the database of a folder. It is safe for concurrent use, and the
 // folder may be used by several processes.
 type Journal struct {
-	// ID is the database's own name: one that was begun again has another.
+	// ID is the database's own name: a database that was begun again has another.
 	ID string
 	// SetAside is the path of a damaged database that Open put out of the way;
 	// "" = none.
@@ -72,10 +72,10 @@ func Open(ctx context.Context, dir string, o Options) (*Journal, error) {
 }
 
 // SetAside puts a damaged database of a folder out of the way, under the name that
-// it returns; "" = it is sound, such as one that another process has begun again.
+// it returns; "" = it is sound, such as a database that another process has begun again.
 // Close the journal before.
 func SetAside(ctx context.Context, dir string) (aside string, err error) {
-	lock := flock.New(filepath.Join(dir, ingestName), flock.SetPermissions(0o600)) // nobody moves lines into it meanwhile
+	lock := flock.New(filepath.Join(dir, ingestName), flock.SetPermissions(0o600)) // no process moves lines into it meanwhile
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func SetAside(ctx context.Context, dir string) (aside string, err error) {
 	if err := os.Rename(path, aside); err != nil {
 		return "", err
 	}
-	_ = os.Rename(path+"-wal", aside+"-wal") // it need not be there
+	_ = os.Rename(path+"-wal", aside+"-wal") // it may be missing
 	_ = os.Remove(path + "-shm")
 	return aside, nil
 }

@@ -447,7 +447,7 @@ func TestNewerDatabaseIsLeftAloneAndLinesWait(t *testing.T) {
 	if _, err := journal.Open(t.Context(), dir, journal.Options{}); !errors.Is(err, journal.ErrNewer) {
 		t.Errorf("got %v", err)
 	}
-	keep(t, dir, journal.Options{}, record("r2", time.Now())) // recording goes on
+	keep(t, dir, journal.Options{}, record("r2", time.Now())) // recording continues
 	if left, _ := filepath.Glob(filepath.Join(dir, "*damaged*")); len(left) > 0 {
 		t.Errorf("set aside: %v", left)
 	}

@@ -44,7 +44,7 @@ var secretShapes = []shape{
 	{[]string{"AGE-SECRET-KEY-"}, `AGE-SECRET-KEY-1[0-9A-Z]{50,}`},                     // age
 	{[]string{"eyJ"}, `eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`}, // JSON Web Token
 	{[]string{"PRIVATE KEY"}, `-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`},
-	{[]string{"PRIVATE KEY"}, `[A-Za-z0-9+/=\s]*-----END [A-Z ]*PRIVATE KEY-----`},                      // the end of one that was cut
+	{[]string{"PRIVATE KEY"}, `[A-Za-z0-9+/=\s]*-----END [A-Z ]*PRIVATE KEY-----`},                      // the end of a cut key
 	{[]string{"earer ", "asic ", "EARER ", "ASIC "}, `(?i)\b(?:bearer|basic) +[A-Za-z0-9+/=._~-]{16,}`}, // an Authorization header
 	{[]string{"://"}, `(?P<a>://)(?:[^/\s:@"'\\]*:[^/\s@"'\\]{3,}|[^/\s:@"'\\]{16,})(?P<z>@)`},          // a URL's user and password
 	{[]string{"="}, `(?P<a>[?&](?i:[a-z_.-]*(?:token|secret|password|passwd|api_?key|signature|credential|auth)|sig|key)=)[^&\s"'\\#]{6,}`},

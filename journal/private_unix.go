@@ -12,7 +12,7 @@ import (
 // noFollow makes opening a link fail.
 const noFollow = syscall.O_NOFOLLOW
 
-// private makes a folder that its owner alone can use, and fails for one that
+// private makes a folder that its owner alone can use, and fails for a folder that
 // another user could have put there, or could put another in the place of.
 func private(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

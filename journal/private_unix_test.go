@@ -61,7 +61,7 @@ func TestFolderThatOthersCouldReadBecomesPrivate(t *testing.T) {
 	}
 }
 
-// A link in the folder leads nobody's bytes elsewhere.
+// A link in the folder leads no one's bytes elsewhere.
 func TestLinksInTheFolderAreNotFollowed(t *testing.T) {
 	for _, name := range []string{"spool", "journal.db"} {
 		dir, target := filepath.Join(t.TempDir(), "journal"), filepath.Join(t.TempDir(), "target")

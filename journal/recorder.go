@@ -37,7 +37,7 @@ type Level string
 
 // The levels.
 const (
-	LevelFull    Level = "full"    // the event as well: the run can be replayed
+	LevelFull    Level = "full"    // the event too: the run can be replayed
 	LevelResults Level = "results" // how hooks did, without the event and what else they said
 	LevelOff     Level = "off"     // nothing
 )
@@ -84,7 +84,7 @@ type Recorder struct {
 	mask  func(string) string
 	spool *spool
 	queue chan item
-	hurry chan struct{} // somebody waits for what is in the queue
+	hurry chan struct{} // a caller waits for what is in the queue
 	done  chan struct{}
 
 	kept  [][]byte // lines that could not be written, the oldest first; of the writer alone
@@ -95,18 +95,18 @@ type Recorder struct {
 	failed  sync.Once             // logs the first failure
 	last    atomic.Pointer[error] // to write
 
-	mu     sync.RWMutex // guards closed: nobody sends on a closed queue
+	mu     sync.RWMutex // guards closed: no record is sent on a closed queue
 	closed bool
 }
 
-// item is a record, or asks to be told when all before it are written.
+// item is a record, or asks for a signal when all before it are written.
 type item struct {
 	rec     *hook.Record // nil = none
-	now     *awaited     // nil = nobody waits for the record
+	now     *awaited     // nil = no caller waits for the record
 	written chan struct{}
 }
 
-// awaited is a record that somebody waits for.
+// awaited is a record that a caller waits for.
 type awaited struct {
 	taken atomic.Bool // by the writer, or by who waited and gave up
 	err   chan error
@@ -220,7 +220,7 @@ func (r *Recorder) offer(it item) bool {
 	}
 }
 
-// Dropped counts the records that were not written, also those that are tried again.
+// Dropped counts the records that were not written, also the ones that are tried again.
 func (r *Recorder) Dropped() int64 { return r.dropped.Load() + r.waiting.Load() }
 
 // Close writes what is in the queue. It returns an error if records were dropped
@@ -326,7 +326,7 @@ func (r *Recorder) again() {
 	r.kept = nil
 }
 
-// keep keeps lines that could not be written, and counts those that find no room.
+// keep keeps lines that could not be written, and counts the ones that find no room.
 func (r *Recorder) keep(lines [][]byte) {
 	for _, line := range lines {
 		if len(r.kept) >= keptRecords || r.bytes+len(line) > keptBytes {
@@ -346,7 +346,7 @@ func (r *Recorder) giveUp() {
 	r.kept = nil
 }
 
-// rest waits a moment, but for nobody who is in a hurry.
+// rest waits a moment, unless a caller is in a hurry.
 func (r *Recorder) rest() {
 	timer := time.NewTimer(restLength)
 	defer timer.Stop()
@@ -380,7 +380,7 @@ func (r *Recorder) line(rec *hook.Record) []byte {
 // were dropped.
 func (r *Recorder) write(batch []item) {
 	r.again()
-	var lines, own [][]byte // own are of records that nobody waits for
+	var lines, own [][]byte // own are of records that no caller waits for
 	var waiting []*awaited
 	for _, it := range batch {
 		switch {

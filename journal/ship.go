@@ -100,7 +100,7 @@ func (o *joined) record() Record {
 // Shipped is how far the records of a journal were shipped.
 type Shipped struct {
 	Seq   int64 // of the last one; 0 = none was
-	First int64 // of the first one that the journal had when shipping began; 0 = it did not begin
+	First int64 // of the first record in the journal when shipping began; 0 = it did not begin
 }
 
 // Shipped returns how far the records were shipped, and the number of the last

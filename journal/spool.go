@@ -27,8 +27,8 @@ const (
 	dataName   = "journal.db"
 )
 
-// maxSpool bounds the spool that nobody has moved, in bytes. Past it lines are
-// refused, so that a machine where nobody ever asks does not fill up.
+// maxSpool bounds the spool that is not moved yet, in bytes. Past it lines are
+// refused, so that a machine whose journal is never read does not fill up.
 const maxSpool = 256 << 20
 
 // spool appends lines to a file that other processes append to too.
@@ -49,7 +49,7 @@ func newSpool(dir string) (*spool, error) {
 // full disk left of a line is told from a line.
 func (s *spool) append(lines [][]byte) (err error) {
 	err = s.lock.Lock()
-	if errors.Is(err, fs.ErrNotExist) { // somebody removed the folder
+	if errors.Is(err, fs.ErrNotExist) { // the folder was removed
 		if err = private(filepath.Dir(s.path)); err == nil {
 			err = s.lock.Lock()
 		}
@@ -90,7 +90,7 @@ func (s *spool) append(lines [][]byte) (err error) {
 	return nil
 }
 
-// take renames the spool, so that nobody appends to it any more, and returns
+// take renames the spool, so that no process appends to it any more, and returns
 // every spool that was taken, the oldest first: an ingester may have been killed
 // before it moved one.
 func (s *spool) take(ctx context.Context, now time.Time) (taken []string, err error) {

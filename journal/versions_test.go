@@ -160,7 +160,7 @@ func TestDamagedBytesAreTold(t *testing.T) {
 	}
 }
 
-// A process that stops with the spool's lock holds up nobody who does not want to wait.
+// A process that stops with the spool's lock holds up no one who does not want to wait.
 func TestIngestEndsWithItsContextWhereTheSpoolIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, journal.Options{}, record("r1", time.Now()))

@@ -60,7 +60,7 @@ func Files(name string) ([]string, error) {
 }
 
 // Declared returns the hooks that a folder of the catalogue declares, one for
-// each event. A host can register those that are rules, with
+// each event. A host can register the rules among them, with
 // [registry.Registry.Register].
 func Declared(name string) ([]*hook.Hook, error) {
 	folder, err := Folder(name)

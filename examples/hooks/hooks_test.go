@@ -171,7 +171,7 @@ func (r reply) verdict(t *testing.T) string {
 	return "none"
 }
 
-// payload encodes an event; the fields are added to those that all events have.
+// payload encodes an event; the fields are added to the ones that all events have.
 func payload(event string, fields map[string]any) string {
 	all := map[string]any{"session_id": "s-1", "transcript_path": "/tmp/t.jsonl", "cwd": "/work", "hook_event_name": event}
 	for k, v := range fields {

@@ -138,7 +138,7 @@ func contained(c *hook.Call, env *resolve.Environ, p *hook.Program) (*sandbox.Po
 // makeCaches creates the directories that a sandbox lets the hook write to below
 // tenterhook's own cache. Elsewhere a directory that is not there stays away.
 func makeCaches(box *sandbox.Policy, env *resolve.Environ) {
-	home := env.Get("HOME")
+	home := env.Home()
 	if box == nil || !filepath.IsAbs(home) {
 		return
 	}
@@ -312,7 +312,7 @@ func unquoted(line, dir string) string {
 	return ""
 }
 
-// ended tells a process that was stopped from one that ended by itself.
+// ended tells a process that was stopped from a process that ended by itself.
 func ended(ctx context.Context, r *process.Result) error {
 	switch {
 	case r.Overflow != "":

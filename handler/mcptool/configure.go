@@ -21,8 +21,8 @@ type definition struct {
 	spec    dialect.MCPServer
 }
 
-// Configure takes the servers of the settings. One that is defined as before
-// keeps its session; one that was changed or is gone serves the calls under way
+// Configure takes the servers of the settings. A server that is defined as before
+// keeps its session; a server that was changed or is gone serves the calls under way
 // and then ends. Nothing is started. The diagnostics name the servers that can
 // never be started.
 func (h *Handler) Configure(s dialect.Settings) []hook.Diagnostic {
@@ -76,7 +76,7 @@ func (d definition) diagnose(severity hook.Severity, code, message, hint string)
 }
 
 // prepare readies what a definition of the settings needs: its headers, what no
-// error may hold, and what makes it one that can never be started.
+// error may hold, and why it can never be started.
 func (d definition) prepare(env []string) (headers http.Header, secrets []string, invalid *hook.Error) {
 	bad := func(reason, hint string) *hook.Error {
 		return &hook.Error{Failure: hook.FailureStart, Reason: reason, Hint: hint}
@@ -120,7 +120,7 @@ func (h *Handler) server(name string) (*server, error) {
 }
 
 // Check says what would keep the hook's tool from being called, as far as that
-// can be told without starting or asking a server: whether there is one of that
+// is known without starting or asking a server: whether there is one of that
 // name, whether its program is there, and what is wrong with the hook's input.
 func (h *Handler) Check(c *hook.Call) []hook.Diagnostic {
 	hk := c.Hook

@@ -123,9 +123,9 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
-// expandHeaders puts variables of the environment into headers: those that the
+// expandHeaders puts variables of the environment into headers: the variables that the
 // server's settings allow, the others as "". What is put in is not expanded
-// again. secrets are the values that nobody may see.
+// again. secrets are the values that must not be shown.
 func expandHeaders(spec dialect.MCPServer, env []string) (headers http.Header, secrets []string, failed *hook.Error) {
 	headers = make(http.Header)
 	for name, value := range spec.Headers {

@@ -46,7 +46,7 @@ func (v *server) handshake(ctx context.Context, newest bool) (*session, *hook.Er
 	s := &session{server: v, link: l, gone: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	c := mcp.NewClient(client, &mcp.ClientOptions{
-		Capabilities:                &mcp.ClientCapabilities{}, // no roots, no model, nobody to ask
+		Capabilities:                &mcp.ClientCapabilities{}, // no roots, no model, no person to ask
 		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
 		ProgressNotificationHandler: s.progress,
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { s.tools.Store(nil) },

@@ -16,7 +16,7 @@ type piece struct {
 }
 
 // split finds the ${path} in a string. $${ stands for ${, and what is empty or
-// not closed is text; the latter is told.
+// not closed is text; the latter is reported.
 func split(s string) (pieces []piece, unclosed bool) {
 	var text strings.Builder
 	flush := func() {

@@ -76,7 +76,7 @@ func (v *server) startProgram() (*link, error) {
 	}
 	l := &link{
 		stop: func() {
-			select { // one that ends by itself must say how
+			select { // a program that ends by itself must say how
 			case <-s.Done():
 			case <-time.After(ownEnd):
 			}

@@ -30,7 +30,7 @@ func lastLines(stderr string) string {
 // shortestSecret is how long a value must be to be told from a word.
 const shortestSecret = 6
 
-// redact takes values that nobody may see out of a text. A server may well
+// redact takes secret values out of a text. A server may well
 // print its key when that is refused.
 func redact(s string, secrets []string) string {
 	for _, secret := range secrets {

@@ -14,7 +14,7 @@ import (
 
 // AgentRunner runs agent hooks in the place of the loop that is built in.
 // RunAgent is called from many goroutines at once, and returns by the end of
-// ctx. A *hook.Error is reported as it is. What a run used up is told by an
+// ctx. A *hook.Error is reported as it is. What a run used up is in an
 // AgentResult beside the error too, where there is one.
 type AgentRunner interface {
 	RunAgent(ctx context.Context, t *AgentTask) (*AgentResult, error)
@@ -41,7 +41,7 @@ type AgentTask struct {
 	Transcripts []string        // files outside it that may be read
 	MaxTurns    int             // 50
 
-	// PermissionMode is "dontAsk": there is nobody to ask, and what is not
+	// PermissionMode is "dontAsk": there is no person to ask, and what is not
 	// allowed is refused.
 	PermissionMode string
 

@@ -23,7 +23,7 @@ type Request struct {
 	Model     string // as the hook or the settings name it; "" = the model's own default
 	System    string
 	Messages  []Message // begin with the user's; roles alternate
-	Tools     []Tool    // those that may be called; nil = none
+	Tools     []Tool    // the tools that may be called; nil = none
 	MaxTokens int       // of the answer
 
 	// Schema, where not nil, is the JSON Schema of the answer: Response.Text is
@@ -96,7 +96,7 @@ const (
 	StopMaxTokens StopReason = "max_tokens"     // the answer was cut short
 	StopContext   StopReason = "context_window" // the conversation is too long
 	StopRefusal   StopReason = "refusal"        // it would not answer
-	StopFilter    StopReason = "content_filter" // somebody kept the answer back
+	StopFilter    StopReason = "content_filter" // a filter kept the answer back
 )
 
 // Usage counts tokens; zero where a model does not tell.

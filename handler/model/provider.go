@@ -25,7 +25,7 @@ type provider struct {
 	connect  func(*endpoint, *http.Client) Model
 }
 
-// providers are those that settings can name, in the order in which the
+// providers are the ones settings can name, in the order in which the
 // environment is asked for them.
 var providers = []*provider{
 	{

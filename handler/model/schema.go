@@ -14,7 +14,7 @@ import (
 )
 
 // schema is what an answer must look like: the protocol's own shape, or the
-// one that a hook declares.
+// shape that a hook declares.
 type schema struct {
 	raw      json.RawMessage
 	strict   bool               // of the subset that providers enforce
@@ -24,7 +24,7 @@ type schema struct {
 }
 
 // verdictSchema is the protocol's own shape. The reason comes first: a model
-// that has to give one before it decides decides better.
+// that has to give one before its verdict decides better.
 var verdictSchema = &schema{strict: true, asksOK: true, raw: json.RawMessage(`{"type":"object","properties":{` +
 	`"reason":{"type":"string","description":"Why, in a sentence or two, for whoever must act on it."},` +
 	`"ok":{"type":"boolean","description":"true: the rule has no objection. false: it has one."},` +
@@ -152,7 +152,7 @@ func compile(raw json.RawMessage) (*schema, error) {
 	return s, nil
 }
 
-// learn notes the keys that the schema declares. One that differs from ours in
+// learn notes the keys that the schema declares. A key that differs from ours in
 // case alone stays for the reader to judge.
 func (s *schema) learn(properties json.RawMessage) {
 	members, _ := hook.Members(properties) // it compiled

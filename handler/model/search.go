@@ -130,7 +130,7 @@ func (s *search) found(all bool, nothing string) string {
 	return s.results.String()
 }
 
-// file searches one file. One that is no text has no lines.
+// file searches one file. A file that is no text has no lines.
 func (s *search) file(t target) error {
 	f, err := s.ws.open(t)
 	if err != nil {

@@ -120,7 +120,7 @@ func post(ctx context.Context, client *http.Client, url string, header http.Head
 }
 
 // again reports whether a provider may answer otherwise if it is asked again. nil
-// stands for one that was not reached.
+// stands for a provider that was not reached.
 func again(res *http.Response) bool {
 	if res == nil {
 		return true

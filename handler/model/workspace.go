@@ -96,7 +96,7 @@ func (ws *workspace) find(path string) (target, error) {
 	return target{}, fmt.Errorf("%s is outside the workspace", quote(path))
 }
 
-// open opens a regular file. Pipes and devices, which may block whoever opens
+// open opens a regular file. Pipes and devices, which may block a caller that opens
 // them, are refused before and after.
 func (ws *workspace) open(t target) (*os.File, error) {
 	stat, open := os.Stat, os.OpenFile
@@ -240,7 +240,7 @@ func (ws *workspace) walk(ctx context.Context, t target, visit func(rel string, 
 		switch {
 		case err != nil && name == start:
 			return err
-		case err != nil: // one that cannot be read hides no other
+		case err != nil: // a folder that cannot be read hides no other
 			return nil
 		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir

@@ -43,7 +43,7 @@ func link(t testing.TB, target, name string) {
 	t.Helper()
 	built.NeedsLinks(t)
 	if err := os.Symlink(target, name); err != nil {
-		t.Skipf("no links here: %v", err)
+		t.Skipf("no links here, as on Windows: %v", err)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// localRanges are those that lead to this machine, to its network or to nobody
+// localRanges are the ranges of this machine, of its network or of no machine
 // in particular: the special-purpose registries of RFC 6890 without the ranges
 // for documentation, which lead nowhere.
 var localRanges = prefixes(
@@ -28,7 +28,7 @@ var localRanges = prefixes(
 	"fe80::/10",        // link-local
 	"fec0::/10",        // site-local
 	"ff00::/8",         // multicast
-	"168.63.129.16/32", // the metadata service of Azure, a public address that is none
+	"168.63.129.16/32", // the metadata service of Azure, an address that only looks public
 )
 
 // embedding are ranges of IPv6 that carry an IPv4 address, from a byte on.

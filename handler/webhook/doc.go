@@ -23,7 +23,7 @@
 //     that label; as the first label it stands for one or more labels, so that
 //     "*.example.com" is everything below example.com; alone it is every host.
 //     The last label has none, but for addresses such as 192.168.1.*.
-//   - The port is the one that is written, or the scheme's own; "*" is any.
+//   - The port is the written one, or the scheme's own; "*" is any.
 //   - In the path a "*" stands for a part of one segment; at the end of the
 //     pattern it stands for all that follows, slashes and the query included.
 //     Without it a query is refused, unless the pattern has one too ("?" is

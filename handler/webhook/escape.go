@@ -6,7 +6,7 @@ import (
 )
 
 // normalPath is a path in its one form. Encoded slashes and dot segments would
-// let a server see another path than the one that was checked.
+// let a server see another path than the checked one.
 func normalPath(path string) (string, *fault) {
 	if path == "" {
 		return "/", nil

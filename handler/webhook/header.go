@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ownHeaders are those that a hook cannot set: they belong to the connection,
+// ownHeaders are the headers that a hook cannot set: they belong to the connection,
 // say how long the body is, or would let the answer come in a form that is not
 // read here.
 var ownHeaders = map[string]bool{

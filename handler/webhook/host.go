@@ -28,7 +28,7 @@ func (h host) local() bool {
 }
 
 // parseHost reads a name or an address. A host that ends in a number is an
-// address to whoever resolves it, in forms that differ from program to
+// address to a resolver, in forms that differ from program to
 // program; only the plain one is taken.
 func parseHost(s string) (host, *fault) {
 	s = strings.ToLower(s)

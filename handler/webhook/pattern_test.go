@@ -266,7 +266,7 @@ func FuzzURLAndPattern(f *testing.F) {
 		if bad != nil {
 			t.Fatalf("%q: net/url reads %q otherwise", rawURL, canonical)
 		}
-		// Whoever reads the URL as it was written must see the same host.
+		// A caller that reads the URL as it was written must see the same host.
 		if raw, err := url.Parse(rawURL); err == nil && !at.host.addr.IsValid() &&
 			strings.TrimSuffix(strings.ToLower(raw.Hostname()), ".") != u.Hostname() {
 			t.Fatalf("%q: net/url sees host %q, we see %q", rawURL, raw.Hostname(), u.Hostname())

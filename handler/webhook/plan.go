@@ -78,7 +78,7 @@ func (p *plan) fault(code, of string, f *fault) {
 	p.add(hook.SeverityError, code, of+": "+f.reason, f.hint)
 }
 
-// param reads a key of the definition; one that is not there leaves into as
+// param reads a key of the definition; a missing key leaves into as
 // it is.
 func (p *plan) param(h *hook.Hook, key string, into any) {
 	if raw, ok := h.Params[key]; ok && json.Unmarshal(raw, into) != nil {

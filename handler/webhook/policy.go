@@ -60,7 +60,7 @@ func (h *Handler) Configure(s dialect.Settings) []hook.Diagnostic {
 	return notes
 }
 
-// newPolicy is one that allows no URL.
+// newPolicy is a policy that allows no URL.
 func (h *Handler) newPolicy(local bool) *policy {
 	p := &policy{local: local, env: h.env, direct: h.guarded, proxy: h.proxy, behind: h.behind}
 	if local {

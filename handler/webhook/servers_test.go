@@ -17,7 +17,7 @@ import (
 
 var quiet = log.New(io.Discard, "", 0)
 
-// recorder is a server that remembers what it got and answers what it is told.
+// recorder is a server that remembers what it got and answers what the test says.
 type recorder struct {
 	*httptest.Server
 	mu    sync.Mutex

@@ -77,7 +77,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 }
 
 // callKey is where a request's context has the context of its call. net/http
-// dials with one that has its values and not its end.
+// dials with a context that has its values and not its end.
 type callKey struct{}
 
 func withCall(ctx context.Context) context.Context { return context.WithValue(ctx, callKey{}, ctx) }

@@ -7,7 +7,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
-// variables are those that one hook may name.
+// variables are the variables that one hook may name.
 type variables struct {
 	env      []string          // as os.Environ has it
 	own      map[string]string // what the hook itself sets; goes before env

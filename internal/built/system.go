@@ -18,17 +18,26 @@ func NotOnWindows(t testing.TB, why string) {
 // NotUnderWine skips a test of what Windows does and Wine does not. It knows Wine by the programs that are built before.
 func NotUnderWine(t testing.TB, why string) {
 	t.Helper()
-	if runtime.GOOS == "windows" && os.Getenv(Variable) != "" {
+	if UnderWine() {
 		t.Skip("Wine: " + why)
 	}
 }
 
+// UnderWine reports whether the tests run under Wine.
+func UnderWine() bool { return runtime.GOOS == "windows" && os.Getenv(Variable) != "" }
+
 // NeedsLinks skips where a symbolic link cannot be made.
 func NeedsLinks(t testing.TB) {
 	t.Helper()
-	link := filepath.Join(t.TempDir(), "link")
-	err := os.Symlink(".", link)
-	if _, missing := os.Lstat(link); err != nil || missing != nil {
-		t.Skipf("Wine makes no symbolic links, and Windows only for who may (%v)", err)
+	if !Links(t.TempDir()) {
+		t.Skip("Wine makes no symbolic links, and Windows only for who may")
 	}
+}
+
+// Links reports whether symbolic links can be made in a directory. Wine says that it made one.
+func Links(dir string) bool {
+	link := filepath.Join(dir, "link")
+	err := os.Symlink(".", link)
+	_, missing := os.Lstat(link)
+	return err == nil && missing == nil
 }

@@ -31,7 +31,7 @@ func (a *app) addCommand() *cobra.Command {
 		Long: "A source is a name of the catalogue, a folder, an archive (.tar.gz, .zip) by its path or\n" +
 			"https URL, a git repository as URL@REF, where REF is a tag, a branch or a commit, or a pack, as\n" +
 			"HOST/REPOSITORY:TAG, oci:PATH:TAG or with @sha256:… (by tenterhook-fleet). Its hook folders are copied into the user's hooks, or into --to or --dir. What they bring is shown first, and nothing is\n" +
-			"added unasked: --yes answers where there is no terminal to ask. Nothing of a source runs\n" +
+			"added without asking: --yes answers where there is no terminal to ask. Nothing of a source runs\n" +
 			"meanwhile, and nothing that exists is overwritten. " + source.LockName + " beside the hooks notes\n" +
 			"where they came from, and the digest of each.",
 		Example: "  tenterhook add guard-destructive protect-secrets\n  tenterhook add no-verify --to .tenterhook/hooks\n" +

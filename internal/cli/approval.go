@@ -55,7 +55,7 @@ func (a *app) show(reg *registry.Registry, s *registry.Subject, seal *trust.Seal
 	if unbound != "" {
 		p.line("  " + p.style.yellow(factText(unbound)))
 	}
-	if len(s.Verdict.Changes) > 0 && s.Verdict.Seal != nil { // else nobody ever approved it: everything is new
+	if len(s.Verdict.Changes) > 0 && s.Verdict.Seal != nil { // else it was never approved: everything is new
 		a.showChanges(p, reg, seal, s.Verdict.Changes)
 	}
 	bound := seal.Approval()

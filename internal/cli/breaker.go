@@ -20,7 +20,7 @@ import (
 func (a *app) breakerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "breaker",
-		Short: "Show the hooks that are skipped because they failed, and ask them again",
+		Short: "Show hooks that are skipped after failures, and let them run again",
 		Long: "A hook that fails five times in a row is skipped for a minute; then one call tries it again.\n" +
 			"Each agent counts for itself in each project, and so does 'tenterhook run'.",
 		Example: "  tenterhook breaker list\n  tenterhook breaker reset user/guard",

@@ -18,8 +18,8 @@ func (a *app) bridgeCommand() *cobra.Command {
 		Short: "Answer a hook call of an agent in this process, without a daemon",
 		Long: "Reads the payload that an agent gives its hooks on stdin, asks the hooks, and answers\n" +
 			"in the agent's words. It is for places where no process may stay: what a session needs\n" +
-			"from call to call is in the state directory, and hooks in the background hold the\n" +
-			"call up, for 5 seconds at most. 'tenterhook-bridge' asks the daemon instead.",
+			"from call to call is in the state directory, and background hooks delay the\n" +
+			"call by 5 seconds at most. 'tenterhook-bridge' asks the daemon instead.",
 		Example: "  tenterhook bridge claude PreToolUse < payload.json",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -26,7 +26,7 @@ type brought struct {
 	files      map[string]source.File
 }
 
-// read parses a hook that is to be written to dir. One that is broken is refused:
+// read parses a hook that is to be written to dir. A broken hook is refused:
 // it would be invalid at every event.
 func (a *app) readBrought(f *source.Fetched, h *source.Hook, dir string) (*brought, error) {
 	path := filepath.Join(dir, h.Name, "HOOK.md")

@@ -32,11 +32,11 @@ func (a *app) testCommand() *cobra.Command {
 	var f testFlags
 	cmd := &cobra.Command{
 		Use:   "test [HOOK|DIR]…",
-		Short: "Run the cases beside hooks, and tell which do not hold",
+		Short: "Run the cases beside hooks, and report which fail",
 		Long: "A case is an event and the outcome that a hook is expected to give: cases/NAME.txtar in the\n" +
 			"hook's folder. Each runs on the real dispatcher, with this hook alone, in a folder and a home\n" +
-			"of its own. HOOK is an ID from 'tenterhook list', DIR a hook's folder or a folder of such;\n" +
-			"without either, all hooks that are loaded are tested.\n\n" +
+			"directory of its own. HOOK is an ID from 'tenterhook list'. DIR is a hook's folder, or a folder\n" +
+			"of these. Without either, all loaded hooks are tested.\n\n" +
 			"Hooks run for real. A hook that waits for an approval does not run, and counts as failed; a\n" +
 			"folder that you name runs as with --dir. Each runs in the sandbox that it has where it is\n" +
 			"loaded. The exit code is 1 if a case does not hold, or if\n" +
@@ -51,7 +51,7 @@ func (a *app) testCommand() *cobra.Command {
 			return a.test(cmd.Context(), f, args)
 		},
 	}
-	cmd.Flags().BoolVar(&f.update, "update", false, "write what comes of a case into it, where it expects something else")
+	cmd.Flags().BoolVar(&f.update, "update", false, "write the actual outcome into each case that expects another")
 	cmd.Flags().StringVar(&f.junit, "junit", "", "also write the results to a file as JUnit XML")
 	cmd.Flags().StringVar(&f.record, "record", "", "make a case of this recorded run, for the hook given or its only one")
 	cmd.MarkFlagsMutuallyExclusive("record", "update")

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/journal"
 )
@@ -126,7 +127,7 @@ func caseOf(e *journal.Entry, r *journal.Result, name string, mask func(string) 
 			event[key] = neutral
 		}
 	}
-	home, _ := os.UserHomeDir()
+	home := environ.Home(os.Getenv)
 	p := portable{mask, [][2]string{{e.Workspace, "$WORK"}, {e.Cwd, "$WORK"}, {home, "$HOME"}}}
 	line, err := p.json(event)
 	if err != nil {

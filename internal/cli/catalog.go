@@ -25,7 +25,7 @@ func (a *app) catalogCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "catalog",
 		Short:   "Show the ready-made hooks that come with tenterhook",
-		Long:    "Lists the hooks that 'tenterhook add NAME' installs. Nothing of them runs before that.",
+		Long:    "Lists the hooks that 'tenterhook add NAME' installs. They do not run before that.",
 		Example: "  tenterhook catalog\n  tenterhook catalog show guard-destructive\n  tenterhook add guard-destructive",
 		Args:    unknownCommand,
 		RunE: func(*cobra.Command, []string) error {

@@ -16,9 +16,9 @@ func (a *app) checkCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
-		Short: "Tell all that is wrong with definitions, without running them",
-		Long: "Checks HOOK.md files, hook folders, or folders of hook folders; without a path\n" +
-			"everything that would be loaded. The exit code is 1 if something cannot work, with\n--strict also if there is a warning.",
+		Short: "Report everything wrong with definitions, without running them",
+		Long: "Checks HOOK.md files, hook folders, or folders of hook folders. Without a path it\n" +
+			"checks everything that would be loaded. The exit code is 1 if something cannot work, with\n--strict also if there is a warning.",
 		Example: "  tenterhook check\n  tenterhook check ./hooks/guard/HOOK.md --json\n  tenterhook check --strict --format github",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := knownFormat(format); err != nil {

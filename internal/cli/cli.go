@@ -88,7 +88,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "tenterhook",
 		Short:         "Hooks for AI agents: see them, check them, try them",
-		Long:          "tenterhook loads hooks from its scope directories and answers for them:\nwhich there are, what is wrong with them, who would run and why, and what they decide.",
+		Long:          "tenterhook loads hooks from its scope directories and runs them for events.\nIt also lists them, says what is wrong with them, and which of them would run and why.",
 		Example:       "  tenterhook new guard --matcher Bash\n  tenterhook list\n  tenterhook run PreToolUse --tool Bash --input '{\"command\":\"rm -rf /\"}'",
 		SilenceUsage:  true,
 		SilenceErrors: true,

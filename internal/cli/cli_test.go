@@ -41,6 +41,9 @@ func TestScripts(t *testing.T) {
 			if name == "sandbox" {
 				return len((&sandbox.Policy{Mode: sandbox.Strict}).Missing()) == 0, nil
 			}
+			if name == "links" {
+				return built.Links(t.TempDir()), nil
+			}
 			if name == "mount" {
 				dir := t.TempDir()
 				if exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tenterhook-test", dir).Run() != nil {
@@ -178,7 +181,7 @@ func TestS1TextFromHooksCannotDriveATerminal(t *testing.T) {
 	}
 }
 
-// Whoever writes to the journal writes nothing to the terminal of who reads it, in
+// A caller that writes to the journal writes nothing to the terminal of who reads it, in
 // any field, as text or as JSON.
 func TestNothingInTheJournalDrivesATerminal(t *testing.T) {
 	dir := hermetic(t)

@@ -21,7 +21,7 @@ import (
 func (a *app) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "daemon",
-		Short: "The process that decides for agents: see it, end it",
+		Short: "Show or stop the process that decides for agents",
 		Long: "One daemon for each user decides for the agents that 'tenterhook install' set up.\n" +
 			"The first call of an agent starts it. It ends after 30 minutes without a call.",
 		Example: "  tenterhook daemon status\n  tenterhook daemon stop",
@@ -37,7 +37,7 @@ func (a *app) daemonRunCommand() *cobra.Command {
 	verbose := false
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Be the daemon, until it is asked to end",
+		Short: "Run the daemon in the foreground, until it is stopped",
 		Long: "Takes calls on a socket in $XDG_RUNTIME_DIR/tenterhook, or in the state directory.\n" +
 			"SIGTERM, SIGINT and 'daemon stop' let it finish what is under way.\n" +
 			"It logs to daemon.log in the state directory, at most 1 MiB and as much of the past.",

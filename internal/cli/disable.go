@@ -16,8 +16,8 @@ func (a *app) disableCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "disable ID",
 		Short: "Switch a hook off, for a time or until it is enabled",
-		Long: "The hook is skipped in every agent of this user, and list, why and run say so. Hooks of\n" +
-			"other projects that have its ID run on. It comes back by itself after --for, or with 'tenterhook enable'. A managed hook cannot be disabled.",
+		Long: "The hook is skipped in every agent of this user, and list, why and run say so. Hooks with\n" +
+			"the same ID in other projects keep running. It is enabled again after --for, or by 'tenterhook enable'. A managed hook cannot be disabled.",
 		Example: "  tenterhook disable user/guard --for 1h --reason 'moving the build folder'\n  tenterhook disable user/guard",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +53,7 @@ func (a *app) disable(cmd *cobra.Command, id string, length time.Duration, reaso
 	return p, pause.Open(a.stateDir()).Set(cmd.Context(), p)
 }
 
-// disableable fails for a hook that is not there, or that nobody disables.
+// disableable fails for a hook that is not there, or that must not be disabled.
 func (a *app) disableable(cmd *cobra.Command, id string) (*hook.Hook, error) {
 	h, err := a.loaded(cmd, id)
 	if err == nil && h.Authority() == hook.ScopeManaged {
@@ -72,7 +72,7 @@ func sourceOfPause(h *hook.Hook) string {
 	return ""
 }
 
-// loaded is the hook of an ID. It fails for one that is not there.
+// loaded is the hook of an ID. It fails for a hook that is not there.
 func (a *app) loaded(cmd *cobra.Command, id string) (*hook.Hook, error) {
 	reg, err := a.open(cmd.Context())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell everything that is wrong, the worst first, and what to do",
+		Short: "Report everything wrong, worst first, with remedies",
 		Long: "Asks everything that check, list, agents verify, the daemon and the journal know. The exit\n" +
 			"code is 1 if something is an error, with --strict also if there is a warning. --probe also\n" +
 			"connects to the URLs of hooks, and starts MCP servers and plugins.",
@@ -239,7 +240,7 @@ func printAnnotations(w io.Writer, problems []problem) {
 	for _, p := range problems {
 		var where string
 		if p.path != "" {
-			where = fmt.Sprintf(" file=%s,line=%d,title=%s", property.Replace(p.path), max(p.line, 1), property.Replace(p.Subject))
+			where = fmt.Sprintf(" file=%s,line=%d,title=%s", property.Replace(filepath.ToSlash(p.path)), max(p.line, 1), property.Replace(p.Subject))
 		}
 		text := p.Subject + ": " + p.Message
 		if p.Hint != "" {

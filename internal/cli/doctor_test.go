@@ -150,3 +150,12 @@ func TestDoctorSaysEachCauseOnce(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A workflow's annotation names its file with slashes on each system: a relative path with others is none to GitHub.
+func TestAnnotationsNameFilesWithSlashes(t *testing.T) {
+	var out bytes.Buffer
+	printAnnotations(&out, []problem{{Severity: hook.SeverityError, Subject: "s", Message: "m", path: filepath.Join("hooks", "a", "HOOK.md"), line: 3}})
+	if want := "::error file=hooks/a/HOOK.md,line=3,title=s::s: m\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

@@ -49,7 +49,7 @@ func (a *app) packCommand() *cobra.Command {
 func (a *app) fleetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "fleet",
-		Short: "Let many machines have one audit, one policy and one switch (with " + fleetProgram + ")",
+		Short: "Give many machines one audit, one policy and one switch (with " + fleetProgram + ")",
 		Long: "Runs the program " + fleetProgram + ", which is beside this one or on PATH, and has its own help: machines\n" +
 			"enroll at a hub, ship what their hooks did, and get the policy.",
 		Example:            "  tenterhook fleet hub\n  tenterhook fleet enroll https://hub.example.com:4223 TOKEN\n  tenterhook fleet --help",
@@ -212,7 +212,7 @@ func (a *app) getPack(ctx context.Context, spec source.Spec, want func(string) b
 }
 
 // newestPack returns the tag that an update of a pack goes to, and the digest that
-// it names now. One that is named by its digest stays.
+// it names now. A pack that is named by its digest stays.
 func (a *app) newestPack(ctx context.Context, spec source.Spec) (tag, digest string, err error) {
 	ref, err := spec.Pack()
 	if err != nil || ref.Digest != "" {

@@ -202,7 +202,7 @@ func same(want, got string) bool {
 	return want == got
 }
 
-// compare holds the lines of the document against those that were printed, and
+// compare holds the lines of the document against the ones that were printed, and
 // learns the names of runs. A line "…" stands for any number of lines.
 func (g *guide) compare(command string, want, got []string) {
 	g.t.Helper()

@@ -163,7 +163,7 @@ var spellings = []spelling{
 	{name: "first line that is relative", handler: line("./shebang.sh"), tree: []string{sh, "shebang.sh#!" + sh}, want: "unbound"},
 	{name: "here-document that expands", handler: line("cat <<E\n$(./" + sh + ")\nE"), want: "unbound"},
 
-	// Hooks with a folder: what lies outside of it.
+	// Hooks with a folder: what is outside of it.
 	{name: "folder, its script", hook: `command = "./run.sh"`, tree: []string{".tenterhook/hooks/h/run.sh"}, edit: []string{".tenterhook/hooks/h/run.sh"}, want: "bound"},
 	{name: "folder, a list", hook: `command = "true && sh run.sh"`, tree: []string{".tenterhook/hooks/h/run.sh"}, edit: []string{".tenterhook/hooks/h/run.sh"}, want: "bound"},
 	{name: "folder, of the project", hook: `command = "\"$CLAUDE_PROJECT_DIR\"/scripts/check.sh"`, want: "bound"},

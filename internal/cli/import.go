@@ -16,6 +16,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/agents"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/importer"
 )
 
@@ -24,10 +25,10 @@ func (a *app) importCommand() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "import AGENT [FILE…]",
-		Short: "Make hook folders of an agent's own hooks",
+		Short: "Convert an agent's own hooks to hook folders",
 		Long: "Reads the agent's settings files, those of the user and of the project, or the files that\n" +
 			"are named, and writes a HOOK.md folder for each hook: the user's into the user's hooks, the\n" +
-			"project's into .tenterhook/hooks, or all of them into --to. The folders decide the same.\n" +
+			"project's into .tenterhook/hooks, or all of them into --to. The folders make the same decisions.\n" +
 			"What cannot be carried over is reported and left out. Nothing is overwritten, and the\n" +
 			"agent's files stay as they are: the report says how to switch the originals off.",
 		Example: "  tenterhook import claude --dry-run\n  tenterhook import claude\n  tenterhook import codex --to ./hooks --json\n" +
@@ -134,7 +135,7 @@ func (a *app) bases(agent string) (importer.Bases, error) {
 			marks = append(marks, p.Names...)
 		}
 	}
-	home, _ := os.UserHomeDir()
+	home := environ.Home(os.Getenv)
 	at := importer.Bases{Workspace: discovery.ProjectRoot(workspace, home, marks), Home: home}
 	if user := discovery.DefaultUserDir(); user != "" {
 		at.ConfigHome = filepath.Dir(user)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall [AGENT…]",
 		Short: "Take these hooks out of an agent's configuration",
-		Long: "Gives the files back as they were before 'tenterhook install'. If something else changed a\n" +
+		Long: "Restores the files to what they were before 'tenterhook install'. If something else changed a\n" +
 			"file since, the entries of tenterhook alone are removed. Without a name, every agent that\n" +
 			"tenterhook is installed into is meant.",
 		Example: "  tenterhook uninstall claude\n  tenterhook uninstall --dry-run",
@@ -118,10 +119,11 @@ func (a *app) agentEnv() (agents.Env, error) {
 		state = discovery.DefaultStateDir()
 	}
 	return agents.Env{Getenv: os.Getenv, Home: home, Project: project, StateDir: state,
-		Program: filepath.Join(filepath.Dir(exe), "tenterhook-bridge"), Where: daemon.Where(os.Environ())}, nil
+		Program: filepath.Join(filepath.Dir(exe), onWindows("tenterhook-bridge.exe", "tenterhook-bridge")),
+		Where:   daemon.Where(os.Environ()), Windows: runtime.GOOS == "windows"}, nil
 }
 
-// agentsNamed are the agents of the arguments, or without any those that fit.
+// agentsNamed are the agents of the arguments, or without any the agents that fit.
 func agentsNamed(args []string, otherwise func() []*bridge.Agent) ([]*bridge.Agent, error) {
 	if len(args) == 0 {
 		return otherwise(), nil

@@ -25,7 +25,7 @@ import (
 
 func (a *app) stateDir() string { return cmp.Or(a.opts.StateDir, discovery.DefaultStateDir()) }
 
-// journalOptions are those that the settings in force describe.
+// journalOptions are the options that the settings in force describe.
 func (a *app) journalOptions(ctx context.Context) (journal.Options, error) {
 	settings := recording.New(a.stateDir(), nil, nil)
 	defer func() { _ = settings.Close() }() // it has nothing to write
@@ -62,7 +62,7 @@ func (a *app) journalDiagnostics() []hook.Diagnostic {
 }
 
 // withJournal opens the journal with everything in it that processes have
-// written so far. What does not prevent that is told on standard error.
+// written so far. What does not prevent that is reported on standard error.
 func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error) error {
 	return a.useJournal(ctx, a.tell, ask)
 }
@@ -174,7 +174,7 @@ func following(j *journal.Journal, f journal.Filter) func(context.Context) ([]jo
 		if began {
 			f.Limit = 1000
 			if _, err := j.Ingest(ctx); err != nil && recording.Fatal(err) {
-				return nil, err // else what is new waits, which was told at the beginning
+				return nil, err // else what is new waits, which was reported at the beginning
 			}
 		}
 		newest, err := j.Last(ctx)
@@ -238,7 +238,7 @@ func (a *app) printLines(lines []journal.Line, whole bool) error {
 		table(a.Out, style, head, rows)
 		return nil
 	}
-	for _, row := range rows { // those that come later cannot be aligned with
+	for _, row := range rows { // lines that come later cannot be aligned with
 		fmt.Fprintln(a.Out, strings.TrimRight(strings.Join(row, "  "), " "))
 	}
 	return nil
@@ -320,7 +320,7 @@ func sparkline(counts []int64) string {
 }
 
 // record makes the registry that this command opens write to the journal, also if
-// nobody reads what the command prints.
+// what the command prints is not read.
 func (a *app) record() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a closed pipe ends the process before it wrote
 	a.recording = recording.New(a.stateDir(), os.Environ(), nil)

@@ -95,7 +95,7 @@ func (a *app) newCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&f.event, "event", string(hook.EventPreToolUse), "the event that the hook is for")
-	cmd.Flags().StringVar(&f.matcher, "matcher", "", "what the event's matcher tests, a tool's name for one")
+	cmd.Flags().StringVar(&f.matcher, "matcher", "", "which of the events: a tool's name, for example")
 	cmd.Flags().StringVar(&f.lang, "lang", "sh", "the script's language (powershell where there is no sh): "+strings.Join(languageNames, ", "))
 	cmd.Flags().BoolVar(&f.rule, "rule", false, "make a rule: a decision that needs no program")
 	cmd.Flags().BoolVar(&f.plugin, "plugin", false, "make a plugin in Go: hooks in a program that stays up")
@@ -208,7 +208,7 @@ func silence(info *hook.EventInfo) string {
 	return "no objection"
 }
 
-// exit2Comment says what exit code 2 does, for whoever edits the script.
+// exit2Comment says what exit code 2 does, for the author of the script.
 func exit2Comment(info *hook.EventInfo) string {
 	if !blocks(info) {
 		return "Any other code: the hook has failed."
@@ -263,7 +263,7 @@ func tryCommand(info *hook.EventInfo, matcher string) string {
 		}
 		return cmd + " --input " + shellQuote(`{"command":"ls"}`)
 	case subject != "":
-		cmd += " --set " + shellQuote(info.MatcherField+"="+string(quoted(subject)))
+		cmd += " --set " + shellQuote(info.MatcherField+"="+fieldValue(info, subject))
 	}
 	switch {
 	case info.Event == hook.EventUserPromptSubmit:
@@ -272,6 +272,15 @@ func tryCommand(info *hook.EventInfo, matcher string) string {
 		cmd += " --set note=" + shellQuote(`"FORBIDDEN"`)
 	}
 	return cmd
+}
+
+// fieldValue is what --set gives the matcher's field: a text in quotes, and a number as it is.
+func fieldValue(info *hook.EventInfo, subject string) string {
+	text := string(quoted(subject))
+	if _, err := hook.DecodeInput(fmt.Appendf(nil, `{"hook_event_name":%q,%q:%s}`, info.Event, info.MatcherField, text)); err != nil {
+		return subject
+	}
+	return text
 }
 
 // subjectOf is something that the matcher selects, as far as that can be

@@ -6,12 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
-	"mvdan.cc/sh/v3/shell"
-
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/built"
 )
 
 // call runs a command line in this process.
@@ -49,6 +49,9 @@ func TestANewHookForEachEventDoesWhatItSays(t *testing.T) {
 			if (lang == "go" || testing.Short()) && info.Event != hook.EventPreToolUse && info.Event != hook.EventWorktreeCreate {
 				continue
 			}
+			if lang == "powershell" && built.UnderWine() { // its powershell.exe runs nothing
+				continue
+			}
 			t.Run(lang+"/"+string(info.Event), func(t *testing.T) {
 				t.Parallel()
 				newHookDoesWhatItSays(t, filepath.Join(home, lang, string(info.Event)), lang, &info)
@@ -66,7 +69,7 @@ func newHookDoesWhatItSays(t *testing.T, dir, lang string, info *hook.EventInfo)
 	if err := json.Unmarshal([]byte(out), &made); err != nil {
 		t.Fatal(err)
 	}
-	words, err := shell.Fields(made.Try, nil)
+	words, err := wordsOf(made.Try)
 	if err != nil || words[0] != "tenterhook" {
 		t.Fatalf("%q: %v", made.Try, err)
 	}
@@ -121,7 +124,11 @@ func TestTheSuggestedCommandFiresWhatTheMatcherSelects(t *testing.T) {
 			t.Errorf("%q: %q, want %q", matcher, got, subject)
 		}
 	}
-	if got := tryCommand(hook.Info(hook.EventSessionStart), "resume|clear"); got != `tenterhook run SessionStart --set 'source="resume"'` {
+	want := `tenterhook run SessionStart --set 'source="resume"'`
+	if runtime.GOOS == "windows" {
+		want = `tenterhook run SessionStart --set "source=\"resume\""`
+	}
+	if got := tryCommand(hook.Info(hook.EventSessionStart), "resume|clear"); got != want {
 		t.Error(got)
 	}
 }

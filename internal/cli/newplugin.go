@@ -104,7 +104,7 @@ func (a *app) nextCommands(dir string, p newPlugin) []string {
 		p.Trust)
 }
 
-// ownDependency is what this very program was built from.
+// ownDependency is what this program was built from.
 func ownDependency() dependency {
 	info, _ := debug.ReadBuildInfo()
 	_, file, _, _ := runtime.Caller(0)

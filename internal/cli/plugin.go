@@ -21,7 +21,7 @@ import (
 func (a *app) pluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin",
-		Short:   "See and check the plugins of installed packages",
+		Short:   "List and check the plugins of installed packages",
 		Example: "  tenterhook plugin list\n  tenterhook plugin check",
 	}
 	cmd.AddCommand(&cobra.Command{
@@ -29,7 +29,7 @@ func (a *app) pluginCommand() *cobra.Command {
 		Example: "  tenterhook plugin list --json",
 		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(false) },
 	}, &cobra.Command{
-		Use: "check", Short: "As list, and fail if a plugin is not in order", Args: cobra.NoArgs,
+		Use: "check", Short: "List plugins, and fail if one is not in order", Args: cobra.NoArgs,
 		Example: "  tenterhook plugin check",
 		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(true) },
 	})
@@ -125,14 +125,14 @@ func (a *app) listPlugins(strict bool) error {
 	return nil
 }
 
-// learn asks plugins that are to be approved for their hooks, those that were not
+// learn asks plugins that are to be approved for their hooks, the plugins that were not
 // asked yet, once a person agrees to start them. It returns what can be approved.
 func (a *app) learn(ctx context.Context, reg *registry.Registry, host *plugins.Host, subjects []registry.Subject, yes bool, answers *bufio.Scanner) ([]registry.Subject, error) {
 	var rest []registry.Subject
 	asked := false
 	for _, s := range subjects {
 		seal, err := s.Seal()
-		if !s.Plugin || s.Verdict.Approved || err != nil || host.Described(s.Path(), seal) { // what is wrong is told later
+		if !s.Plugin || s.Verdict.Approved || err != nil || host.Described(s.Path(), seal) { // what is wrong is reported later
 			rest = append(rest, s)
 			continue
 		}

@@ -41,7 +41,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Use:   "replay RUN…",
 		Short: "Ask today's hooks about recorded events, and show what they decide differently",
 		Long: "Fires the events of recorded runs again, each at the hooks of its own project, or all at those\n" +
-			"of --workspace. Nothing but the hooks runs: no tool, no agent.\n" +
+			"of --workspace. Only hooks run: no tool, no agent.\n" +
 			"Hooks run for real, so a hook that writes, sends or counts does so again. The exit code is 1 if a decision changed.",
 		Example: "  tenterhook replay dn3ga4f0\n  tenterhook replay --since 7d --hook user/guard",
 		RunE: func(cmd *cobra.Command, args []string) error {

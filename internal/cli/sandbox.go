@@ -25,7 +25,7 @@ type listedMissing struct {
 	Remedy string `json:"remedy"`
 }
 
-// sandboxOf tells of a hook's sandbox; nil = it has none.
+// sandboxOf describes a hook's sandbox; nil = it has none.
 func sandboxOf(box *hook.Sandbox) *listedSandbox {
 	if !box.Contains() {
 		return nil

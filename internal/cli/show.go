@@ -17,7 +17,7 @@ func (a *app) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show RUN|HOOK",
 		Short: "Show one run with all its hooks, or one hook with its last runs",
-		Long: "RUN is a name from 'tenterhook log'; its beginning will do where no other run has it.\n" +
+		Long: "RUN is a name from 'tenterhook log'; a unique beginning is enough.\n" +
 			"HOOK is an ID from 'tenterhook list', such as user/guard.",
 		Example: "  tenterhook show dn3ga4f0\n  tenterhook show user/guard --json",
 		Args:    cobra.ExactArgs(1),

@@ -78,7 +78,7 @@ func (a *app) shownHooks(reg *registry.Registry, id string) []shownHook {
 	return hooks
 }
 
-// approvalOf says whether somebody approved a hook, and whether it needs that.
+// approvalOf says whether a hook is approved, and whether it has to be.
 func approvalOf(subjects []registry.Subject, l registry.Listed) string {
 	for _, s := range subjects {
 		if !slices.ContainsFunc(s.Hooks, func(h *hook.Hook) bool { return h.ID == l.Hook.ID && h.Source == l.Hook.Source }) {
@@ -166,7 +166,7 @@ func (a *app) printWhatRuns(h shownHook, fact func(name, value string)) {
 	fact("env", strings.Join(h.Env, ", "))
 }
 
-// insteadOfRun is what somebody may have meant who asked for a run that is not
+// insteadOfRun is what a person may have meant who asked for a run that is not
 // there.
 func (a *app) insteadOfRun(ctx context.Context, name string) string {
 	if reg, err := a.open(ctx); err == nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // printable makes text from files, hooks and tools safe to show: control
-// characters (ESC and CR among them) and those that reorder or hide text are
+// characters (ESC and CR among them) and characters that reorder or hide text are
 // escaped. Newlines and tabs stay.
 func printable(s string) string {
 	if strings.IndexFunc(s, hostile) < 0 {

@@ -90,7 +90,7 @@ func (term *console) text() string { return term.screen.String() }
 // shows waits until the screen shows all texts.
 func (term *console) shows(wants ...string) string {
 	term.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		text, missing := term.text(), ""
 		for _, want := range wants {
 			if !strings.Contains(text, want) {
@@ -109,7 +109,7 @@ func (term *console) shows(wants ...string) string {
 // lacks waits until the screen does not show a text any more.
 func (term *console) lacks(text string) {
 	term.t.Helper()
-	for end := time.Now().Add(20 * time.Second); strings.Contains(term.text(), text); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); strings.Contains(term.text(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			term.t.Fatalf("%q does not go\n%s", text, term.text())
 		}
@@ -133,7 +133,7 @@ func (term *console) ends() int {
 	select {
 	case code := <-term.code:
 		return code
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		term.t.Fatalf("it does not end\n%s", term.text())
 	}
 	return -1
@@ -256,7 +256,7 @@ func TestTopShowsAllPanesOnALargeTerminalAndFollowsItsSize(t *testing.T) {
 	}
 }
 
-// The smallest terminal shows which hooks there are, and how to go on.
+// The smallest terminal shows which hooks there are, and how to continue.
 func TestTopShowsHooksOnATinyTerminalWithoutColours(t *testing.T) {
 	newTopUser(t)
 	t.Setenv("TERM", "xterm-256color")

@@ -44,7 +44,7 @@ func (a *app) trustCommand() *cobra.Command {
 		Long: "Hooks of a workspace or a package run only after you approve them. An approval\n" +
 			"binds the definition, every byte of the hook's folder and each file that the command\n" +
 			"names: any change ends it. Without an ID the hooks are listed. What is approved is\n" +
-			"shown first, and nothing is approved unasked: --yes answers where there is no terminal\n" +
+			"shown first, and nothing is approved without asking: --yes answers where there is no terminal\n" +
 			"to ask.\n\n" +
 			"A plugin has one approval, plugin/PACKAGE/NAME, for its file, its hooks, its variables\n" +
 			"and its sandbox. It is started once, in that sandbox, to ask which hooks it has.\n\n" +
@@ -259,7 +259,7 @@ func (a *app) approve(ctx context.Context, reg *registry.Registry, ids []string,
 	return nil
 }
 
-// agreed asks whoever sits at the terminal, unless --yes answers.
+// agreed asks the person at the terminal, unless --yes answers.
 func (a *app) agreed(question string, yes bool, answers *bufio.Scanner) (bool, error) {
 	if yes {
 		return true, nil

@@ -22,10 +22,10 @@ func (a *app) updateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [NAME…]",
 		Short: "Replace hooks that were added by what their sources have now",
-		Long: "Without a name, all hooks that 'tenterhook add' brought. A version goes to the newest one, a\n" +
-			"branch to its last commit; a commit or a digest stays unless --ref names another. The difference is\n" +
-			"shown first, and nothing is changed unasked. A hook that was edited is refused: --force\n" +
-			"gives the edits up. Files that you put beside a hook's own stay.",
+		Long: "Without a name, all hooks that 'tenterhook add' brought. A version is updated to the\n" +
+			"newest one, and a branch to its last commit. A commit or a digest stays unless --ref names another.\n" +
+			"The difference is shown first, and nothing is changed without asking. A hook that was edited is refused: --force\n" +
+			"discards the edits. Files that you put beside a hook's own stay.",
 		Example:           "  tenterhook outdated\n  tenterhook update guard\n  tenterhook update guard --ref v2.0.0 --yes",
 		ValidArgsFunction: a.completeAdded,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,7 +37,7 @@ func (a *app) updateCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&yes, "yes", false, "update without asking")
-	flags.BoolVar(&force, "force", false, "give up local edits")
+	flags.BoolVar(&force, "force", false, "discard local edits")
 	flags.StringVar(&ref, "ref", "", "the tag, branch, commit or digest to go to")
 	return cmd
 }
@@ -82,8 +82,8 @@ func (a *app) update(ctx context.Context, names []string, ref string, yes, force
 	return nil
 }
 
-// added returns the folder of hooks that is meant, and those in it that
-// 'add' brought: all, or those that were named.
+// added returns the folder of hooks that is meant, and the hooks in it that
+// 'add' brought: all, or the named ones.
 func (a *app) added(names []string) (string, source.Lock, error) {
 	dir, _, err := a.hooksDir("")
 	if err != nil {
@@ -230,14 +230,14 @@ func (a *app) removeCommand() *cobra.Command {
 		ValidArgsFunction: a.completeAdded,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.remove(cmd.Context(), args, force) },
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "remove edited hooks and others too, with all files in their folders")
+	cmd.Flags().BoolVar(&force, "force", false, "also remove hooks that were edited or not added, with all files in their folders")
 	return cmd
 }
 
 // removal is a hook that was removed, as --json shows it.
 type removal struct {
 	Name  string   `json:"name"`
-	Stays []string `json:"stays"` // files in its folder that somebody else put there
+	Stays []string `json:"stays"` // files in its folder that 'add' did not write
 }
 
 func (a *app) remove(ctx context.Context, names []string, force bool) error {
@@ -293,8 +293,8 @@ func (a *app) completeAdded(_ *cobra.Command, args []string, _ string) ([]string
 func (a *app) outdatedCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "outdated",
-		Short: "Tell which added hooks have something newer in their sources",
-		Long: "Lists the hooks that 'tenterhook add' brought, where from, and what their sources have now.\n" +
+		Short: "List added hooks whose sources have something newer",
+		Long: "Lists the hooks that 'tenterhook add' installed, their sources, and what these have now.\n" +
 			"Nothing is changed.",
 		Example: "  tenterhook outdated\n  tenterhook outdated --json --dir .tenterhook/hooks",
 		Args:    cobra.NoArgs,

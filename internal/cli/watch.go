@@ -17,8 +17,8 @@ func (a *app) watchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch",
 		Short: "Print what changes as hooks are edited, until interrupted",
-		Long: "Watches the directories that hooks are loaded from. Of each change it prints the\n" +
-			"hooks that came (+), changed (~) and went (-), hooks that are kept as they last\n" +
+		Long: "Watches the directories that hooks are loaded from. For each change it prints\n" +
+			"hooks that were added (+), changed (~) or removed (-), hooks that are kept as they last\n" +
 			"were because their file is broken (=), those whose state changed, as when an edit\n" +
 			"ended an approval, and what is wrong. With --json, one line of JSON a change.",
 		Example: "  tenterhook watch\n  tenterhook watch --dir ./hooks --json",

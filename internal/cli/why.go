@@ -64,7 +64,7 @@ func (a *app) printSelectionJSON(reg *registry.Registry, agent *bridge.Agent, se
 	return a.printJSONOf(reg.Workspace(), fields)
 }
 
-// unasked are the plugins of which nobody knows which hooks they have.
+// unasked are the plugins whose hooks are not known.
 func unasked(reg *registry.Registry) []listedSubject {
 	var list []listedSubject
 	for _, s := range reg.Subjects() {

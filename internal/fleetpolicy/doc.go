@@ -1,5 +1,5 @@
 // Package fleetpolicy says which signed documents a machine obeys. It trusts keys,
-// and neither whoever brings a document nor the folder that it lies in.
+// and neither the bearer of a document nor its folder.
 //
 // Stage: loading. Package registry reads the documents in force from a [Store],
 // the programs of the fleet put documents there. It imports hook, dialect and

@@ -45,7 +45,7 @@ func (d *Document) Clock(now time.Time) time.Time {
 	return now
 }
 
-// Stale reports whether the document has expired: somebody keeps a newer one back,
+// Stale reports whether the document has expired: a newer one is kept back,
 // or none was made.
 func (d *Document) Stale(now time.Time) bool { return !d.Clock(now).Before(d.Expires) }
 

@@ -42,7 +42,7 @@ func Wrap(d *Document) (*Envelope, error) {
 	return &Envelope{PayloadType, base64.StdEncoding.EncodeToString(payload), []Signature{}}, nil
 }
 
-// ReadEnvelope reads an envelope, whoever signed it.
+// ReadEnvelope reads an envelope, whatever its signatures.
 func ReadEnvelope(raw []byte) (*Envelope, error) {
 	if len(raw) > MaxSize {
 		return nil, refuse(CodeMalformed, "", "it is longer than %d KiB", MaxSize>>10)
@@ -127,7 +127,7 @@ type Signed struct {
 }
 
 // Verify returns the document of an envelope. It does not say whether the document
-// is in force: an older one verifies as well. The error is a [*Refusal].
+// is in force: an older one also verifies. The error is a [*Refusal].
 func (r *Roots) Verify(raw []byte) (*Signed, error) {
 	r.mu.Lock()
 	known := r.verified[string(raw)]

@@ -237,7 +237,7 @@ func TestAnExpiredDocumentStaysAndAClockThatWasSetBackDoesNotRenewIt(t *testing.
 	}
 }
 
-// Whatever write was the last before a crash, what lies there is one of both.
+// Whatever write was the last before a crash, what is there is one of both.
 func TestACrashLeavesOneDocumentOrTheOther(t *testing.T) {
 	f := policytest.New(t)
 	f.Apply("guard", 1, `{}`)
@@ -382,7 +382,7 @@ func TestSignaturesOfSSHKeysCount(t *testing.T) {
 	}
 }
 
-// Each setting is one that a document may have, or one of those that no document
+// Each setting is one that a document may have, or one of those no document
 // may have.
 func TestEachSettingIsForDocumentsOrIsNot(t *testing.T) {
 	never := []string{"mcp_servers", "fleet", "allow_no_hooks", "self_protection", "sandbox_required"}

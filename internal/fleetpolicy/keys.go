@@ -44,7 +44,7 @@ type Roots struct {
 	verified map[string]*Signed // by envelope; a few of the last
 }
 
-// RootsOf reads the keys that settings name. One that is not usable makes all of
+// RootsOf reads the keys that settings name. A key that is not usable makes all of
 // them unusable.
 func RootsOf(s dialect.FleetSettings) (*Roots, error) {
 	if s.Wrong != "" {
@@ -67,7 +67,7 @@ func RootsOf(s dialect.FleetSettings) (*Roots, error) {
 	return r, nil
 }
 
-// Channels are those that a key may sign, in order.
+// Channels are the channels that a key may sign, in order.
 func (r *Roots) Channels() []string {
 	return slices.DeleteFunc(slices.Clone(dialect.PolicyChannels), func(c string) bool {
 		for _, k := range r.keys {

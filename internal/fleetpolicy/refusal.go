@@ -11,7 +11,7 @@ type Refusal struct {
 
 // The codes of refusals.
 const (
-	CodeMalformed  = "policy_malformed"   // it is no document, or one with parts that nobody here knows
+	CodeMalformed  = "policy_malformed"   // it is no document, or one with parts that are not known here
 	CodeUnknownKey = "policy_unknown_key" // no key that this machine knows has signed it
 	CodeForged     = "policy_forged"      // a signature is not that of the key that it names
 	CodeChannel    = "policy_channel"     // it is signed by a key of the other channel
@@ -22,7 +22,7 @@ const (
 	CodeExpired    = "policy_expired"     // it had expired when it came
 
 	CodeMissing = "policy_missing" // what was accepted is gone
-	CodeChanged = "policy_changed" // what lies in the store is not what was accepted
+	CodeChanged = "policy_changed" // what is in the store is not what was accepted
 )
 
 // Error returns the message, and what to do.

@@ -55,7 +55,7 @@ func DirOf(s dialect.FleetSettings) string {
 // Path is the file of a channel's document.
 func (s *Store) Path(channel string) string { return filepath.Join(s.Dir, channel+".json") }
 
-// Files are those that say what is in force.
+// Files are the files that say what is in force.
 func (s *Store) Files() []string {
 	files := []string{filepath.Join(s.Dir, floorFile)}
 	for _, c := range dialect.PolicyChannels {
@@ -72,7 +72,7 @@ type mark struct {
 
 // Read returns the document in force of a channel. nil without an error says that
 // none was ever accepted. An error is a [*Refusal]: something was, and it is not
-// what lies there.
+// what the store has.
 func (s *Store) Read(channel string) (*Signed, error) {
 	marks, err := s.floor()
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Store) readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
 	if err != nil {
 		if info, statErr := os.Lstat(path); statErr == nil && info.Mode().Type() == fs.ModeSymlink {
-			return nil, errors.New("it is a link") // also one that leads nowhere
+			return nil, errors.New("it is a link") // also a dangling link
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, s.gone()
@@ -266,7 +266,7 @@ func (s *Store) write(d *Signed, marks map[string]mark) error {
 	if err := s.writeFloor(marks); err != nil {
 		return err
 	}
-	// What goes wrong here keeps nobody from obeying: rollback has one version less.
+	// What goes wrong here does not keep a machine from obeying: rollback has one version less.
 	_ = replace(s.historyPath(d.Channel, d.Version), d.Raw)
 	s.prune(d.Channel)
 	return syncDir(s.Dir)

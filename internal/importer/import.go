@@ -25,9 +25,9 @@ type Options struct {
 	// Together puts all hooks into one folder. Otherwise those of each scope go
 	// into a folder of their own.
 	Together bool
-	// Own reports whether a command line is an entry of tenterhook's own, which
+	// Own reports whether a command is an entry of tenterhook's own, which
 	// is no hook to import; nil = none is.
-	Own func(line string) bool
+	Own func(*hook.Command) bool
 }
 
 // Place is an entry of a config file.
@@ -141,7 +141,7 @@ func (m *maker) settings(f File, c *dialect.Config) {
 // add takes a hook of a file.
 func (m *maker) add(f File, h *hook.Hook) {
 	from := Place{f.Path, h.Source.Line}
-	if h.Command != nil && m.Own != nil && m.Own(h.Command.Line) {
+	if h.Command != nil && m.Own != nil && m.Own(h.Command) {
 		m.result.Own = append(m.result.Own, from)
 		return
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/tenterhook/tenterhook/trust"
 )
 
-// places are where a product's file lies below a home directory, by its ending.
+// places are where a product's file is below a home directory, by its ending.
 var places = map[string]string{"claude.json": ".claude/settings.json", "codex.json": ".codex/hooks.json", "codex.toml": ".codex/config.toml",
 	"gemini.json": ".gemini/settings.json", "caliban.toml": ".config/caliban/settings.toml", "cursor.json": ".cursor/hooks.json"}
 
@@ -159,7 +159,7 @@ var (
 	tools    = []string{"Bash", "Edit", "Write", "MultiEdit", "Read", "Task", "WebFetch", "mcp__fs__write_file", "apply_patch", "startup", "manual", "shell"}
 )
 
-// events generates 30 events, of those that the file has hooks for.
+// events generates 30 events, of the ones that the file has hooks for.
 func events(t *testing.T, r *registry.Registry, data []byte) []hook.Input {
 	sum := fnv.New64()
 	sum.Write(data)

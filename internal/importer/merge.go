@@ -7,7 +7,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/match"
 )
 
-// merge joins a hook with one that is kept already, if the agent's files run both
+// merge joins a hook with an already kept one, if the agent's files run both
 // as one: folders have no such rule. It reports whether it did. Where no folder
 // can do the same, both get a note.
 func (m *maker) merge(k *kept) bool {
@@ -40,7 +40,7 @@ func (m *maker) merge(k *kept) bool {
 }
 
 // joined is the hook that runs of two: at the place of the first, what the last
-// declares, but not one in the background for one that decides.
+// declares, but not one in the background for a hook that decides.
 func joined(first, last *kept, legacy bool) *kept {
 	runs := *first
 	if legacy && (!background(last.Hook) || background(first.Hook)) {

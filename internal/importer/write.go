@@ -26,7 +26,7 @@ func (e *Conflict) Error() string {
 }
 
 // Write makes the folders in dir, all of them or none, and overwrites nothing. It
-// returns those that it made: one that is there with the same HOOK.md alone stays
+// returns the made ones: a folder that is there with the same HOOK.md alone stays
 // as it is. With empty, dir may hold nothing else; otherwise it may not hold other
 // folders of an import from the same agent. The error is a [*Conflict] if
 // something is in the way.

@@ -144,7 +144,7 @@ func In(stateDir string) Spool { return Spool{filepath.Join(stateDir, "fleet", "
 
 func (s Spool) file(folder, id string) string { return filepath.Join(s.dir, folder, id+".json") }
 
-// Put adds a job, durably. One that is there already stays.
+// Put adds a job, durably. A job that is there already stays.
 func (s Spool) Put(w *Waiting) error {
 	if err := w.Job.Valid(); err != nil {
 		return err
@@ -210,8 +210,8 @@ func (s Spool) Sent() ([]Waiting, error) { return s.list(sentFolder) }
 // Count says how many jobs wait to be carried, and how many the hub has.
 func (s Spool) Count() (waiting, sent int) { return len(s.ids(newFolder)), len(s.ids(sentFolder)) }
 
-// Since says how long jobs wait: when the oldest one that is not carried yet was put,
-// and the oldest one that the hub has; zero = there is none.
+// Since says how long jobs wait: when the oldest of the waiting was put,
+// and the oldest at the hub; zero = there is none.
 func (s Spool) Since() (waiting, sent time.Time) { return s.oldest(newFolder), s.oldest(sentFolder) }
 
 func (s Spool) oldest(folder string) (at time.Time) {
@@ -281,7 +281,7 @@ func (s Spool) known(id string) *Waiting {
 	return nil
 }
 
-// Done are the IDs of jobs whose results were there before a time, and nobody took.
+// Done are the IDs of jobs whose results were there before a time, and were not taken.
 func (s Spool) Done(before time.Time) (ids []string) {
 	s.putBack(before)
 	for _, id := range s.ids(doneFolder) {

@@ -125,7 +125,7 @@ func forbidden(r rune) bool {
 	return !unicode.IsPrint(r) || unicode.Is(unicode.Mn, r) || r == unicode.ReplacementChar
 }
 
-// CheckPart says why a part of a name is not one that every system can have; nil = it is.
+// CheckPart says why a part of a name is not possible on every system; nil = it is.
 func CheckPart(name, part string) error {
 	if strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasPrefix(part, " ") {
 		return fmt.Errorf("the name %q begins or ends with what some systems drop", name)

@@ -102,7 +102,7 @@ func (p *Pause) means(source string) bool {
 }
 
 // clockSkew is how far the system's clock may be set back before a pause that ends at a
-// time is over: it would last longer than whoever asked for it meant.
+// time is over: it would last longer than its author meant.
 const clockSkew = time.Minute
 
 func (p *Pause) inForce(now time.Time) bool {
@@ -141,7 +141,7 @@ func (l *List) look(now time.Time) {
 	l.all, l.err = read(l.path)
 }
 
-// read reads a list that nobody else could have written.
+// read reads a list that no other user could have written.
 func read(path string) (map[key]Pause, error) {
 	if err := trust.Owned(trust.OwnerOf(hook.ScopeUser), path); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ type Recorder struct {
 
 	mu       sync.Mutex // guards all below
 	settings dialect.JournalSettings
-	dropped  int64 // by those that were closed
+	dropped  int64 // by closed recorders
 	last     error // why
 	closed   bool
 	failed   bool // to begin, and the logger knows

@@ -23,7 +23,7 @@ type Options struct {
 	Text func(string) string
 }
 
-// Run shows the view until somebody ends it, or ctx ends.
+// Run shows the view until a person ends it, or ctx ends.
 func Run(ctx context.Context, o Options) error {
 	m := &model{Options: o, ctx: ctx, state: newState(), started: time.Now()}
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env)).Run()

@@ -144,7 +144,7 @@ func (s *state) perMinute() (n int) {
 	return n
 }
 
-// hook returns the state of a hook, nil for one that is older than all others
+// hook returns the state of a hook, nil for a hook that is older than all others
 // where there are too many.
 func (s *state) hook(id string, last time.Time) *hookState {
 	h := s.hooks[id]

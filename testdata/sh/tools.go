@@ -104,13 +104,22 @@ func mkdir(_ context.Context, h interp.HandlerContext, args []string) int {
 	return each(h, args, func(dir string) error { return os.MkdirAll(dir, 0o755) })
 }
 
+// touch takes the time of -t, as "202601020304".
 func touch(_ context.Context, h interp.HandlerContext, args []string) int {
+	to := time.Time{}
+	if len(args) > 1 && args[0] == "-t" {
+		to, _ = time.ParseInLocation("200601021504", args[1], time.Local)
+		args = args[2:]
+	}
 	return each(h, args, func(file string) error {
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			return err
+		if err == nil {
+			err = f.Close()
 		}
-		return f.Close()
+		if err == nil && !to.IsZero() {
+			err = os.Chtimes(file, to, to)
+		}
+		return err
 	})
 }
 

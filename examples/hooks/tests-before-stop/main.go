@@ -124,7 +124,7 @@ func testCommand(project string) []string {
 		return err == nil && info.Mode().IsRegular()
 	}
 	text := func(name string) string {
-		data, _ := os.ReadFile(filepath.Join(project, name)) // one that cannot be read shows nothing
+		data, _ := os.ReadFile(filepath.Join(project, name)) // a file that cannot be read shows nothing
 		return string(data)
 	}
 	if own := os.Getenv("TENTERHOOK_TEST_COMMAND"); own != "" {

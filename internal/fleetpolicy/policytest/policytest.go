@@ -14,7 +14,7 @@ import (
 )
 
 // Fleet is a fleet "acme" with a key "release" for packs and a key "oncall" for
-// guard, whose documents lie in a folder of the test.
+// guard, with documents in a folder of the test.
 type Fleet struct {
 	T    testing.TB
 	Dir  string
@@ -98,7 +98,7 @@ func (f *Fleet) Apply(channel string, version int64, settings string) {
 }
 
 // ApplyUntil puts version 2 of the guard in force until a time, which may have passed.
-// It lies there as after a crash, without its mark: a store accepts nothing that has
+// It is there as after a crash, without its mark: a store accepts nothing that has
 // expired, and a busy machine can be slower than any short time.
 func (f *Fleet) ApplyUntil(expires time.Time, settings string) (raw []byte) {
 	f.T.Helper()

@@ -12,7 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/pack"
 )
 
-// parts are the manifest and the config of a pack with files, of which those that
+// parts are the manifest and the config of a pack with files, of which the ones that
 // end in .sh can be executed. The layer is not made: the store has none.
 func parts(files map[string]string) (manifest, config []byte, err error) {
 	var list []pack.File
