@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"encoding/json"
-	"path"
 	"slices"
 	"strings"
 
@@ -127,14 +126,23 @@ func isOurs(raw []byte, agent string) bool {
 	return len(list) > 0
 }
 
-// agent is whose entry of ours a handler is, "" if it is another's.
+// agent is whose entry of ours a handler is, "" if it is another's. With arguments
+// it is ours only if these are the ones that an entry has: a person may call the
+// bridge with others.
 func (h handler) agent() string {
-	if len(h.Args) < 2 {
+	if len(h.Args) == 0 {
 		return lineAgent(cmp.Or(h.Command, h.Bash, h.PowerShell))
 	}
-	name := path.Base(strings.ReplaceAll(h.Command, `\`, "/"))
-	if strings.TrimSuffix(name, ".exe") != "tenterhook-bridge" {
+	args := h.Args
+	for len(args) > 2 && args[0] == "--env" {
+		args = args[2:]
+	}
+	if len(args) != 2 || !bridgePath.MatchString(h.Command) {
 		return ""
 	}
-	return h.Args[len(h.Args)-2]
+	a, ok := bridge.Lookup(args[0])
+	if !ok || !slices.Contains(a.Events(), args[1]) {
+		return ""
+	}
+	return a.Name
 }

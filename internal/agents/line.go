@@ -151,15 +151,20 @@ func (c caller) gate(call string, gone closed.Answer) string {
 	return line + "echo " + c.quote(gone.Stderr) + " >&2; exit " + code
 }
 
+// bridgeName is how the path of the bridge ends.
+const bridgeName = `[/\\]tenterhook-bridge(?:\.exe)?`
+
+var bridgePath = regexp.MustCompile(bridgeName + `$`)
+
 // ourLines recognize an entry of ours by its command, whichever program it
 // names, in each shell. The group is the agent.
 var ourLines = sync.OnceValue(func() []*regexp.Regexp {
-	const bridge, names = `[/\\]tenterhook-bridge(?:\.exe)?`, ` ([a-z]+) [A-Za-z_.]+`
+	const names = ` ([a-z]+) [A-Za-z_.]+`
 	const sh, ps, cmd = `(?:[^']|'\\'')*`, `(?:[^'‘’‚‛]|''|‘‘|’’|‚‚|‛‛)*`, `[^"]*`
 	return []*regexp.Regexp{
-		posix:      regexp.MustCompile(`^B='` + sh + bridge + `'; "\$B"(?: --env '` + sh + `')*` + names + `(?:;|$)`),
-		powershell: regexp.MustCompile(`^(?:\$r = 1; )?try \{ & '` + ps + bridge + `'(?: --env '` + ps + `')*` + names + `(?:;| \})`),
-		cmdExe:     regexp.MustCompile(`^@"` + cmd + bridge + `"(?: --env "` + cmd + `")*` + names + ` &`),
+		posix:      regexp.MustCompile(`^B='` + sh + bridgeName + `'; "\$B"(?: --env '` + sh + `')*` + names + `(?:;|$)`),
+		powershell: regexp.MustCompile(`^(?:\$r = 1; )?try \{ & '` + ps + bridgeName + `'(?: --env '` + ps + `')*` + names + `(?:;| \})`),
+		cmdExe:     regexp.MustCompile(`^@"` + cmd + bridgeName + `"(?: --env "` + cmd + `")*` + names + ` &`),
 	}
 })
 

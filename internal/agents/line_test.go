@@ -129,6 +129,33 @@ func TestEntriesOfEachShellAreRecognized(t *testing.T) {
 	}
 }
 
+// A person's own call of the bridge without a shell differs from an entry, and stays.
+func TestPersonsOwnCallsOfTheBridgeSurviveUninstall(t *testing.T) {
+	e := testEnv(t)
+	e.Windows = true
+	a := agent(t, "claude")
+	path := filepath.Join(e.Home, ".claude", "settings.json")
+	const own = `{"hooks": {"PreToolUse": [
+		{"hooks": [{"type": "command", "command": "/x/tenterhook-bridge", "args": ["--direct", "claude", "PreToolUse"]}]},
+		{"hooks": [{"type": "command", "command": "/x/tenterhook-bridge", "args": ["--env", "HOME=/x", "--log", "claude", "PreToolUse"]}]},
+		{"hooks": [{"type": "command", "command": "/x/tenterhook-bridge", "args": ["PreToolUse"]}]},
+		{"hooks": [{"type": "command", "command": "/x/tenterhook-bridge", "args": ["claude", "NoEvent"]}]},
+		{"hooks": [{"type": "command", "command": "/x/tenterhook-bridge", "args": ["claude", "PreToolUse", "--env"]}]},
+		{"hooks": [{"type": "command", "command": "my-tenterhook-bridge", "args": ["claude", "PreToolUse"]}]},
+		{"hooks": [{"type": "command", "command": "tenterhook-bridge", "args": ["claude", "PreToolUse"]}]}]}}`
+	write(t, path, []byte(own))
+	install(t, e, a, User)
+	installed := read(t, path)
+	if bytes.Equal(installed, []byte(own)) {
+		t.Fatal("nothing was installed")
+	}
+	write(t, path, append(installed, '\n')) // so that no backup is put back
+	uninstall(t, e, a, User)
+	if got := read(t, path); !sameJSON(got, []byte(own)) {
+		t.Errorf("uninstall left\n%s", got)
+	}
+}
+
 func TestWhatAnAgentRunsOnWindowsIsWhatItsEntriesAreWrittenFor(t *testing.T) {
 	e := testEnv(t)
 	e.Windows = true
