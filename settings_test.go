@@ -93,6 +93,12 @@ var settingEffects = map[string][]settingEffect{
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"off\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"results\"", without: "[journal]\nrecord = \"full\"", look: journaled, off: "deny payload echo secret-1", on: "deny"},
 		{base: deny, host: recorded, with: "[journal]\nredact = [\"secret-[0-9]\"]", look: journaled, off: "deny payload echo secret-1", on: "deny payload echo [masked]"},
+		{base: deny, host: recorded, without: "[journal]\nredact = []", with: "[journal]\nredact = \"secret-[0-9]\"", look: journaled, off: "deny payload echo secret-1", on: "deny"},
+		{base: deny, host: recorded, with: "[journal]\nredact = [\"x\", 5]", look: journaled, off: "deny payload echo secret-1", on: "deny"},
+		{base: deny, host: recorded, with: "[journal]\nredact = [\"(\"]", look: journaled, off: "deny payload echo secret-1", on: "deny"},
+		{base: deny, host: recorded, with: "[journal]\nredact = [\"\"]", look: journaled, off: "deny payload echo secret-1", on: "deny"},
+		{base: deny, host: recorded, with: "journal = [\"secret-[0-9]\"]", look: journaled, off: "deny payload echo secret-1", on: "deny"},
+		{base: deny, host: recorded, with: "[journal]\nrecord = \"result\"", look: journaled, off: "deny payload echo secret-1", on: "deny"},
 		{base: deny, host: recorded, with: "[journal]\nkeep = \"1ms\"", without: "[journal]\nkeep = \"1h\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 	},
 }

@@ -260,21 +260,50 @@ func (e *entry) audit() hook.FailurePolicy {
 	return decl.Meant(table, "on_failure", decl.Policies, hook.FailureBlock)
 }
 
-// journal reads what is kept of what hooks did.
+// maskAll is a pattern that masks every text.
+const maskAll = `(?s).+`
+
+// journal reads what is kept of what hooks did. A mistake never makes that more: a wrong
+// record means "results", and a wrong redact masks all.
 func (e *entry) journal() JournalSettings {
 	table := e.section("journal")
 	if table == nil {
+		if e.Has("journal") {
+			return JournalSettings{Redact: []string{maskAll}}
+		}
 		return JournalSettings{}
 	}
-	s := JournalSettings{Record: decl.Word(table, "record", recordLevels()), Keep: table.Age("keep"), MaxSize: table.Size("max_size")}
-	for _, pattern := range table.List("redact") {
-		if _, err := regexp.Compile(pattern); err != nil {
-			table.Fail("unknown_value", "redact", phrase.Quote(pattern)+" is not a regular expression: "+err.Error(), "use the syntax of RE2")
-			continue
-		}
-		s.Redact = append(s.Redact, pattern)
+	return JournalSettings{Record: decl.Meant(table, "record", recordLevels(), "results"), Keep: table.Age("keep"), MaxSize: table.Size("max_size"), Redact: redact(table)}
+}
+
+// redact reads what is masked.
+func redact(table *decl.Table) []string {
+	n := table.Get("redact")
+	if n == nil {
+		return nil
 	}
-	return s
+	wrong := func(code, why string) []string {
+		table.Fail(code, "redact", why+"; until it is corrected, each text is masked", `write a list of RE2 expressions, such as redact = ["acme-[0-9]+"]`)
+		return []string{maskAll}
+	}
+	if n.List() == nil {
+		return wrong("wrong_type", "want a list of strings, got "+n.What())
+	}
+	var patterns []string
+	for _, item := range n.List() {
+		pattern, ok := item.Value.(string)
+		if !ok {
+			return wrong("wrong_type", "want a list of strings, got "+item.What())
+		}
+		if _, err := regexp.Compile(pattern); err != nil {
+			return wrong("unknown_value", phrase.Quote(pattern)+" is not a regular expression: "+err.Error())
+		}
+		if pattern == "" {
+			return wrong("unknown_value", "an empty expression masks nothing")
+		}
+		patterns = append(patterns, pattern)
+	}
+	return patterns
 }
 
 // sandboxes reads the sandbox that hooks of a scope get which declare none.

@@ -53,6 +53,21 @@ func TestWordThatIsNoneProtects(t *testing.T) {
 	}
 }
 
+// What may not be kept and cannot be read as such says how to correct it, and masks all.
+func TestRedactThatIsNoListOfExpressionsMasksAllAndHasARemedy(t *testing.T) {
+	for value, says := range map[string]string{`"a"`: `got the string "a"`, `5`: "got the number 5", `["a", 5]`: "got the number 5",
+		`{"a": 1}`: "got a table", `["a", "("]`: "is not a regular expression", `["a", ""]`: "an empty expression"} {
+		got := readText("/w/.tenterhook/settings.json", "{\"packs\": 5, \"journal\": {\n\"redact\": "+value+"}}") // also if something else is wrong before it
+		if redact := got.Settings.Journal.Redact; !slices.Equal(redact, []string{maskAll}) {
+			t.Errorf("%s masks %q", value, redact)
+		}
+		i := slices.IndexFunc(got.Notes, func(d hook.Diagnostic) bool { return strings.Contains(d.Message, "redact") })
+		if i < 0 || got.Notes[i].Severity != hook.SeverityError || got.Notes[i].Line != 2 || !strings.Contains(got.Notes[i].Message, says) || !strings.Contains(got.Notes[i].Hint, "redact = [") {
+			t.Errorf("%s: %v", value, got.Notes)
+		}
+	}
+}
+
 func TestEventsBesideHooksAreAnError(t *testing.T) {
 	for path, text := range map[string]string{
 		"/w/.claude/settings.json":     `{"hooks": {}, "PreToolUse": [{"hooks": [{"type": "command", "command": "guard"}]}]}`,
