@@ -296,7 +296,7 @@ func TestKeyWithoutAValueIsSaid(t *testing.T) {
 // YAML 1.1 had numbers that YAML 1.2 does not: 010 was 8.
 func TestNumbersOfOldYAMLAreText(t *testing.T) {
 	for value, want := range map[string]string{"0644": "0644", "1_000": "1_000", "0b11": "0b11", "-017": "-017", "yes": "yes",
-		"0": "0", "-5": "-5", "0o17": "15", "0x1F": "31", "True": "true"} {
+		"0": "0", "-5": "-5", "True": "true"} {
 		h, notes := one(t, inYAML("event: Stop\ncommand: x\nenv: {A: "+value+"}"))
 		if got := h.Env["A"]; got != want || len(notes) > 0 {
 			t.Errorf("%s: %q, want %q %v", value, got, want, notes)
@@ -304,6 +304,37 @@ func TestNumbersOfOldYAMLAreText(t *testing.T) {
 	}
 	if h, notes := one(t, inYAML("event: Stop\ncommand: x\ntimeout: 010")); h.State != hook.StateInvalid || len(notes) != 1 || notes[0].Code != "bad_timeout" {
 		t.Errorf("%s %v", h.State, notes)
+	}
+}
+
+// A variable is what was written, or an error says so: 0o644 would arrive as 420.
+func TestNumberOfAVariableArrivesAsItWasWritten(t *testing.T) {
+	const head = "event = \"Stop\"\ncommand = \"x\"\ntimeout = 0x10\n"
+	for _, value := range []string{"0", "7", "-5", "644", "9223372036854775807"} {
+		for _, text := range []string{inTOML(head + "env = {A = " + value + "}"), inTOML(head + "[env]\nA = " + value), inYAML("event: Stop\ncommand: x\nenv: {A: " + value + "}"),
+			"{\n\"event\": \"Stop\", \"command\": \"x\", \"env\": {\"A\": " + value + "}\n}\n\n"} {
+			if h, notes := one(t, text); h.Env["A"] != value || len(notes) > 0 {
+				t.Errorf("%s: %q %v", text, h.Env["A"], notes)
+			}
+		}
+	}
+	inBoth := []string{"0x10", "0xfF", "0o17", "+5", "1.0", "1e3", "1.5", "-0.0"}
+	for _, value := range append([]string{"0b1", "1_000", "-1_0", "-0"}, inBoth...) {
+		for _, text := range []string{head + "env.A = " + value, head + "[env]\n\"A\" = " + value + " # 5", head + "env = {B = 2, A =" + value + ",C=\"0x10\"}", head + "env = {\n A = " + value + "\n}"} {
+			wantWritten(t, inTOML(text), value)
+		}
+	}
+	for _, value := range inBoth {
+		wantWritten(t, inYAML("event: Stop\ncommand: x\nenv: {B: 5, A: "+value+"}"), value)
+	}
+}
+
+func wantWritten(t *testing.T, text, value string) {
+	t.Helper()
+	h, notes := one(t, text)
+	if h.State != hook.StateInvalid || len(notes) != 1 || notes[0].Code != "wrong_type" || !strings.HasPrefix(notes[0].Message, "env.A: ") ||
+		!strings.HasSuffix(notes[0].Message, "got the number "+value) || notes[0].Hint != "put it in quotes" {
+		t.Errorf("%s: %s %v", text, h.State, notes)
 	}
 }
 

@@ -84,7 +84,7 @@ func (t *Table) Env() map[string]string {
 			value = strconv.FormatBool(v)
 		case json.Number:
 			value = v.String()
-			if _, err := v.Int64(); err != nil { // a fraction may have been written in another way
+			if _, err := v.Int64(); err != nil || p.Node.Written != "" { // a fraction may have been written in another way
 				table.failAt("wrong_type", p.Line, p.Key, "want a string, got "+p.Node.What(), "put it in quotes")
 			}
 		default:

@@ -106,7 +106,7 @@ var keys = []Key{
 	{Name: "protocol", Takes: Choice, Words: strs(hook.Protocols()), Default: "`claude`", Doc: "how its answers are read"},
 	{Name: "enabled", Takes: Flag, Default: "true", Doc: "switched off where false"},
 	{Name: "status_message", Takes: Prose, Idle: true, Doc: "what an interactive host shows while it runs", field: func(h *hook.Hook) any { return &h.StatusMessage }},
-	{Name: "env", Takes: Named, Idle: true, Doc: "variables that the command gets; a list of names is taken for `requires.envs`"},
+	{Name: "env", Takes: Named, Idle: true, Doc: "variables that the command gets; a list of names is taken for `requires.envs`; a number other than whole decimal digits needs quotes"},
 	{Name: "requires.bins", Takes: Words, Value: "list of texts", Default: "nothing", Doc: "programs that must all be on PATH; else the hook is `ineligible`", field: func(h *hook.Hook) any { return &h.Requires.Bins }},
 	{Name: "requires.any_bins", Takes: Words, Value: "list of texts", Default: "nothing", Doc: "programs of which one must be on PATH", field: func(h *hook.Hook) any { return &h.Requires.AnyBins }},
 	{Name: "requires.envs", Takes: Words, Value: "list of texts", Default: "nothing", Doc: "variables that must be set", field: func(h *hook.Hook) any { return &h.Requires.Envs }},

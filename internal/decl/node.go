@@ -16,8 +16,9 @@ import (
 // bool, a string, a json.Number, a []*Node, a []Pair, or what JSON does not have:
 // a time.Time, and a float64 that is not finite. A nil Node has no value.
 type Node struct {
-	Line  int // in the file, from 1
-	Value any
+	Line    int // in the file, from 1
+	Value   any
+	Written string // a number as the file has it, if that is not how Value writes it
 }
 
 // Pair is one key of a table, in the order of the file. A key may stand twice.
@@ -28,7 +29,7 @@ type Pair struct {
 }
 
 // Value returns a node that stands on a line.
-func Value(line int, v any) *Node { return &Node{line, v} }
+func Value(line int, v any) *Node { return &Node{Line: line, Value: v} }
 
 // Member returns a key whose value stands on its line.
 func Member(key string, n *Node) Pair { return Pair{key, n.Line, n} }
@@ -139,7 +140,7 @@ func (n *Node) What() string {
 	case string:
 		return "the string " + phrase.Quote(v)
 	case json.Number:
-		return "the number " + phrase.Clip(v.String(), 40)
+		return "the number " + phrase.Clip(cmp.Or(n.Written, v.String()), 40)
 	case float64:
 		return "the number " + strconv.FormatFloat(v, 'g', -1, 64)
 	case time.Time:

@@ -1,6 +1,9 @@
 package decl
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // limits bound what a text may hold. A limit of 0 allows nothing.
 type limits struct {
@@ -47,6 +50,7 @@ type scanner struct {
 	open      bool
 	excess    excess
 	parts     []string
+	numbers   []string
 }
 
 // newScanner returns a scanner on the first line of a text.
@@ -73,6 +77,9 @@ func (s *scanner) Next() {
 		case '"', '\'':
 			s.str(c)
 		default:
+			if word := s.number(s.pos - 1); word != "" {
+				s.numbers = append(s.numbers, word)
+			}
 			if s.excess = s.count(c); s.excess != within {
 				return
 			}
@@ -88,6 +95,33 @@ func (s *scanner) Excess() excess { return s.excess }
 
 // Commas is how many commas lie before the line.
 func (s *scanner) Commas() int { return s.commas }
+
+// Numbers returns the numbers that the lines since the last call hold as values and that
+// are not written as their digits alone.
+func (s *scanner) Numbers() []string {
+	numbers := s.numbers
+	s.numbers = nil
+	return numbers
+}
+
+// number is the value that begins here, if it is such a number; "" = it is none.
+func (s *scanner) number(at int) string {
+	if c := s.text[at]; c != '+' && c != '-' && (c < '0' || c > '9') || at > 0 && !strings.ContainsRune(" \t\n=[,{", rune(s.text[at-1])) {
+		return ""
+	}
+	end := at + 1
+	for end < len(s.text) && (bare(s.text[end]) || s.text[end] == '.' || s.text[end] == '+') {
+		end++
+	}
+	word := s.text[at:end]
+	if _, err := strconv.ParseInt(word, 10, 64); err == nil && word[0] != '+' && word != "-0" {
+		return ""
+	}
+	if next := s.blank(end); next < len(s.text) && s.text[next] == '=' { // a key
+		return ""
+	}
+	return word
+}
 
 // Key returns the parts of the key that the line begins with, which hold until
 // the next call, and what the line does with it. There is at most one part more

@@ -122,8 +122,10 @@ func (s *tomlScan) node(v any, at string, line int) *Node {
 		n.Value = tomlItems(s, v, at, line)
 	case int64:
 		n.Value = json.Number(strconv.FormatInt(v, 10))
+		n.Written = s.written(line, func(word string) bool { i, err := strconv.ParseInt(word, 0, 64); return err == nil && i == v })
 	case float64:
 		n.Value = number(v)
+		n.Written = s.written(line, func(word string) bool { f, err := strconv.ParseFloat(word, 64); return err == nil && f == v })
 	case string:
 		n.Value = v
 		if digits, ok := strings.CutPrefix(v, outOfRange); ok {
@@ -133,6 +135,17 @@ func (s *tomlScan) node(v any, at string, line int) *Node {
 		n.Value = v
 	}
 	return n
+}
+
+// written is a number of a line as the file has it, "" if that is its digits alone. Of equal
+// numbers on a line, such as 16 and 0x10, each counts as the odd one.
+func (s *tomlScan) written(line int, is func(word string) bool) string {
+	for _, word := range s.numbers[line] {
+		if is(strings.ReplaceAll(word, "_", "")) {
+			return word
+		}
+	}
+	return ""
 }
 
 func tomlItems[T any](s *tomlScan, list []T, at string, line int) []*Node {
@@ -147,21 +160,27 @@ func index(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
 // tomlScan is what is known of TOML before it is parsed: the line of each key.
 type tomlScan struct {
-	prefix string         // the table that keys belong to
-	count  map[string]int // of the tables that a [[header]] makes
-	lines  map[string]int // by path, as .hooks.Stop[0].command
-	again  map[int]string // the path that stands on this line for the second time
+	prefix  string           // the table that keys belong to
+	count   map[string]int   // of the tables that a [[header]] makes
+	lines   map[string]int   // by path, as .hooks.Stop[0].command
+	again   map[int]string   // the path that stands on this line for the second time
+	numbers map[int][]string // by the line of the key whose value holds them: see scanner.Numbers
 }
 
 func (p *parser) scanTOML() *tomlScan {
-	found := &tomlScan{count: make(map[string]int), lines: make(map[string]int), again: make(map[int]string)}
-	values := 0
+	found := &tomlScan{count: make(map[string]int), lines: make(map[string]int), again: make(map[int]string), numbers: make(map[int][]string)}
+	values, line := 0, 0
 	s := newScanner(p.text, limits{Depth: maxDepth, Parts: maxParts, Commas: p.most})
-	for ; s.More() && values+s.Commas() <= p.most; s.Next() {
+	for s.More() && values+s.Commas() <= p.most {
 		parts, kind := s.Key()
 		values += len(parts)
 		if kind != other {
-			found.key(parts, kind, s.Line())
+			line = s.Line()
+			found.key(parts, kind, line)
+		}
+		s.Next()
+		if numbers := s.Numbers(); numbers != nil {
+			found.numbers[line] = append(found.numbers[line], numbers...)
 		}
 	}
 	switch {

@@ -26,7 +26,7 @@ func (p *parser) yaml() *Node {
 		return nil
 	}
 	if node == nil {
-		return &Node{1, []Pair{}}
+		return &Node{Line: 1, Value: []Pair{}}
 	}
 	return p.yamlNode(node, 0)
 }
@@ -76,6 +76,9 @@ func (p *parser) yamlNode(n *yaml.Node, depth int) *Node {
 		p.bad = alias(n.Value, n.Line)
 	default:
 		out.Value = scalar(n)
+		if v, ok := out.Value.(json.Number); ok && v.String() != n.Value {
+			out.Written = n.Value
+		}
 	}
 	return out
 }
