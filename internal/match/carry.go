@@ -89,6 +89,19 @@ func (r *lineReader) handed(words []string, at int, in stream) {
 	via := "perhaps run by " + plain(shown(baseName(words[0])))
 	r.suffixes(words, at, may, via)
 	r.texts(words[1:], may, via)
+	for i, w := range words {
+		if option, program, joined := strings.Cut(w, "="); namesProgram.has(option) {
+			rest := words[i+1:]
+			if !joined && len(rest) > 0 {
+				program, rest = rest[0], rest[1:]
+			}
+			r.named(program, rest, via)
+		}
+		if kind, run, ok := strings.Cut(w, ":"); ok && addressRuns.has(strings.ToLower(kind)) { // socat - EXEC:'git push',pty
+			run, _, _ = strings.Cut(run, ",")
+			r.text(run, may, via)
+		}
+	}
 	if kindOf(programName(words[0])) == "sed" {
 		for _, w := range words[1:] { // s/a/command/e runs what it makes
 			r.texts(strings.FieldsFunc(w, func(c rune) bool { return strings.ContainsRune("/|,#:;@~", c) }), may, via)
@@ -103,7 +116,24 @@ func (r *lineReader) handed(words []string, at int, in stream) {
 	for _, s := range r.substituted {
 		if s.text != "" {
 			r.text(s.text, may, via)
+			if one := &r.line.started[at]; databases.has(one.program()) { // psql -f <(echo …)
+				one.stdin += "\n" + s.text
+			}
 		}
+	}
+}
+
+// namesProgram are options whose value is a program that gets words behind it, and addressRuns
+// are addresses of socat that are a command.
+var (
+	namesProgram = wordSet("--entrypoint --command --program --startas")
+	addressRuns  = wordSet("exec system shell")
+)
+
+// named reads a program that an option names. Its arguments begin at one of the words.
+func (r *lineReader) named(program string, words []string, via string) {
+	for i := range words {
+		r.carried(append([]string{program}, words[i:]...), stream{}, may, via)
 	}
 }
 

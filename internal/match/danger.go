@@ -65,6 +65,10 @@ func (l *line) danger(word string, c *Call) place {
 	if worst.harm == fatal {
 		return worst
 	}
+	if !onWindows && hasDrive(word) && (len(word) == 2 || word[2] == '/') { // a program of Windows may get it, in WSL
+		parts, _ := placeParts(word[2:])
+		worst = worst.or(drivePlace(parts))
+	}
 	for _, name := range l.places(word, homeOf(c)) {
 		if strings.HasPrefix(name, wildWordsText) {
 			continue

@@ -266,13 +266,24 @@ func describe(w string, p place) string {
 	return excerpt(shown(w)) + ", " + p.what
 }
 
+// deleters are programs that delete what find hands to them, or its content.
+var deleters = wordSet("rm shred unlink srm wipe rmdir truncate trash trash-put")
+
+// isCopier reports whether a program copies or moves files, and isNothing whether a word names a file that has no content.
+func isCopier(word string) bool {
+	return slices.Contains([]string{"cp", "mv", "dd", "install", "ln"}, programName(word))
+}
+func isNothing(word string) bool {
+	return slices.Contains([]string{"/dev/null", "/dev/zero"}, strings.TrimPrefix(word, "if="))
+}
+
 // find judges find with an action that deletes. With a test, a start within
 // the workspace is ordinary cleaning.
 func (d *destruction) find(args []string) {
 	deletes := false
 	for i, a := range args {
 		if a == "-delete" || (a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir") && i+1 < len(args) &&
-			slices.Contains([]string{"rm", "shred", "unlink", "srm"}, programName(args[i+1])) {
+			(deleters.has(programName(args[i+1])) || isCopier(args[i+1]) && slices.ContainsFunc(args[i:], isNothing)) {
 			deletes = true
 		}
 	}

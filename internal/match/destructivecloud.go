@@ -134,8 +134,8 @@ func (d *destruction) database(args []string) {
 // entry is words that must all be there, in that order.
 var losing = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
-		"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm -f -a", "rmi -f -a", "rm -a -f", "rmi -a -f", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "container prune", "rm -f -v", "network prune"},
-		"kubectl":        {"delete", "drain", "replace --force", "scale --replicas=0"},
+		"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm -a", "rm --all", "rmi -a", "rmi --all", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "buildx prune -a", "container prune", "rm -f -v", "network prune"},
+		"kubectl":        {"delete", "drain", "replace --force", "scale --replicas=0", "scale --replicas 0", "apply --prune"},
 		"helm":           {"uninstall", "delete"},
 		"terraform":      {"destroy", "destroy-all", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve", "taint", "force-unlock"},
 		"docker-compose": {"down -v", "down --volumes"}, "brew": {"uninstall --ignore-dependencies", "uninstall --force"}, "serverless": {"remove"}, "vercel": {"rm", "remove"},
@@ -152,7 +152,7 @@ var losing = sync.OnceValue(func() map[string][]string {
 		"nomad": {"stop -purge", "system gc"}, "sequelize": {"db:drop"}, "typeorm": {"schema:drop"}, "knex": {"migrate:rollback --all"}, "alembic": {"downgrade base"}, "flyway": {"clean"}, "liquibase": {"drop-all", "dropAll"},
 		"python": {"manage.py flush", "manage.py reset_db"}, "manage.py": {"flush", "reset_db"}, "gem": {"yank"}, "snap": {"remove --purge"}, "flatpak": {"uninstall --all"},
 		"nix-collect-garbage": {"-d", "--delete-old"}, "conda": {"remove --all", "env remove"}, "lxc-destroy": {""}, "kubeadm": {"reset"}, "k3s-uninstall.sh": {""}, "wsl": {"--unregister"},
-		"remove-item": {"-Recurse"}, "kexec": {"-e"}, "mount": {"-o remount,ro /"}, "firewall-cmd": {"--panic-on"}, "nmcli": {"networking off"}, "route": {"del default"}, "gpasswd": {"-d"}, "atrm": {""},
+		"kexec": {"-e"}, "mount": {"-o remount,ro /"}, "firewall-cmd": {"--panic-on"}, "nmcli": {"networking off"}, "route": {"del default"}, "gpasswd": {"-d"}, "atrm": {""},
 		"npm": {"unpublish"}, "cargo": {"yank"}, "crontab": {"-r", "-", "/dev/null"}, "userdel": {""}, "deluser": {""}, "groupdel": {""},
 		"systemctl": {"poweroff", "reboot", "halt", "isolate", "mask", "disable", "kexec", "stop sshd", "stop ssh", "stop NetworkManager", "stop networking"}, "iptables": {"-F", "--flush", "-X", "-P DROP"}, "nft": {"flush ruleset"}, "ufw": {"disable", "reset"},
 		"passwd": {"-d", "--delete", "-l", "--lock"}, "usermod": {"-L", "--lock"}, "rpm": {"-e", "--erase"}, "apk": {"del"}, "zypper": {"remove", "rm"}, "emerge": {"-C", "--unmerge"},
@@ -160,6 +160,11 @@ var losing = sync.OnceValue(func() map[string][]string {
 		"apt": {"purge", "autoremove", "remove --purge"}, "apt-get": {"purge", "autoremove", "remove --purge"}, "dpkg": {"--purge", "-P", "-r --force", "--remove --force"}, "pacman": {"-Rns", "-Rdd", "-Rscn", "-Rcs", "-Rsc"}, "yum": {"remove"}, "dnf": {"remove"},
 		"restic": {"forget --prune", "prune"}, "borg": {"delete", "prune"}, "rclone": {"purge", "delete", "sync"}, "launchctl": {"unload", "bootout"},
 		"tmutil": {"delete"}, "csrutil": {"disable"}, "nixos-rebuild": {""}, "init": {"0", "1", "6"}, "sysctl": {"-w"}, "swapoff": {"-a", "--all"}, "umount": {"-a", "-l"},
+		// of Windows
+		"format-volume": {""}, "clear-disk": {""}, "initialize-disk": {""}, "remove-partition": {""}, "reset-physicaldisk": {""}, "remove-virtualdisk": {""},
+		"remove-storagepool": {""}, "clear-recyclebin": {""}, "stop-computer": {""}, "restart-computer": {""}, "remove-vm": {""}, "remove-localuser": {""},
+		"remove-aduser": {""}, "diskpart": {""}, "vssadmin": {"delete", "resize"}, "wbadmin": {"delete"}, "bcdedit": {"/delete"}, "reg": {"delete"}, "sc": {"delete"},
+		"wmic": {"delete"}, "fsutil": {"setzerodata", "deletejournal"},
 		"rails": {"db:drop", "db:reset"}, "rake": {"db:drop", "db:reset"}, "artisan": {"migrate:fresh", "db:wipe"}, "prisma": {"migrate reset", "db push --force-reset"},
 		"mix": {"ecto.drop", "ecto.reset"}, "wrangler": {"delete"}, "firebase": {"firestore:delete", "projects:delete"}, "velero": {"delete"}, "supabase": {"db reset"},
 	}
@@ -171,6 +176,9 @@ func (d *destruction) cloud(name string, args []string) {
 		return
 	}
 	name = strings.TrimRight(name, "0123456789.") // python3.12
+	if name == "docker" {
+		d.container(args)
+	}
 	loses := slices.ContainsFunc(losing()[name], func(form string) bool { return hasForm(args, form) }) || d.loses(name, args)
 	if loses && !slices.ContainsFunc(args, onlyShows) {
 		d.verdict(doubtful, "deletes what is nowhere else")

@@ -12,6 +12,10 @@ func (r *lineReader) findRuns(args []string, in stream, via string) {
 	found := findFound(args)
 	for i, a := range args {
 		switch a {
+		case "-fprint", "-fprint0", "-fprintf", "-fls":
+			if i+1 < len(args) {
+				r.line.files = append(r.line.files, file{args[i+1], true, r.how})
+			}
 		case "-exec", "-execdir", "-ok", "-okdir":
 			rest := args[i+1:]
 			if end := slices.IndexFunc(rest, func(w string) bool { return w == ";" || w == "+" }); end >= 0 {

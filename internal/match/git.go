@@ -1,6 +1,9 @@
 package match
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // gitOptions are the options before git's subcommand that take a value.
 var gitOptions = wordSet("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds")
@@ -60,8 +63,9 @@ func (r *lineReader) git(words []string, at int, in stream) {
 		case rest[0] == "for-each-repo" && j > 0 && !isOption(w):
 			r.carried(append([]string{words[0]}, rest[j:]...), stream{}, may, runBy("git "+rest[0]))
 		case rest[0] == "submodule" && w == "foreach", rest[0] == "bisect" && w == "run":
-			r.text(strings.Join(rest[j+1:], " "), does, runBy("git "+rest[0]))
-		case w == "-x" || w == "--exec" || w == "--extcmd" || strings.HasSuffix(w, "-filter") || w == "--upload-pack" || w == "--receive-pack" || w == "--command":
+			r.text(strings.Join(rest[j+1:], " "), does, runBy("git "+rest[0])) // one word is text for a shell
+			r.carried(rest[j+1:], stream{}, does, runBy("git "+rest[0]))
+		case rest[0] == "clone" && w == "-u" || w == "-x" || w == "--exec" || w == "--extcmd" || strings.HasSuffix(w, "-filter") || w == "--upload-pack" || w == "--receive-pack" || w == "--command":
 			if j+1 < len(rest) && !(rest[0] == "clean" || rest[0] == "cherry-pick") {
 				r.text(rest[j+1], does, runBy("git "+rest[0]))
 			}
@@ -78,10 +82,34 @@ func (r *lineReader) git(words []string, at int, in stream) {
 		case rest[0] == "config" && j+1 < len(rest):
 			r.gitConfig(w + "=" + rest[j+1])
 		case strings.HasPrefix(w, "ext::"):
-			r.text(w[len("ext::"):], does, runBy("git "+rest[0]))
+			r.carried(extWords(w[len("ext::"):]), stream{}, does, runBy("git "+rest[0]))
 		}
 	}
 	r.saying(true).texts(rest[1:], mentioned, "in the words of git")
+}
+
+// extWords splits the command of ext::, where "% " is a space within a word, see git-remote-ext(1).
+func extWords(text string) []string {
+	words := strings.Fields(strings.ReplaceAll(text, "% ", "\x00"))
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(w, "\x00", " ")
+	}
+	return words
+}
+
+// gitVariable reads a variable that holds settings of git, or the value of one whose name another variable holds.
+func (r *lineReader) gitVariable(name, text string) {
+	switch {
+	case name == "GIT_CONFIG_PARAMETERS":
+		r.line.setting = name
+		for setting := range strings.FieldsSeq(strings.ReplaceAll(text, "'", "")) {
+			r.gitConfig(setting)
+		}
+	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_"):
+		r.line.setting = name
+		r.text(strings.TrimPrefix(text, "!"), may, "in "+plain(name))
+		r.text("git "+text, may, "in "+plain(name))
+	}
 }
 
 // gitConfig reads key=value of a setting that git runs.
@@ -93,7 +121,7 @@ func (r *lineReader) gitConfig(setting string) {
 		r.text(text, does, "through a git alias")
 		return
 	}
-	if strings.HasPrefix(key, "pager.") || strings.HasPrefix(key, "include") || strings.HasPrefix(key, "url.") {
+	if strings.HasPrefix(key, "include") || strings.HasPrefix(key, "url.") {
 		r.line.setting = key
 	}
 	if strings.HasPrefix(key, "alias.") {
@@ -101,11 +129,9 @@ func (r *lineReader) gitConfig(setting string) {
 		r.text("git "+val, does, "through a git alias")
 		return
 	}
-	for _, end := range []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "external", "difffilter", "hook", ".path", "browser", "vcs", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack"} {
-		if strings.HasSuffix(key, end) {
-			r.line.setting = key
-			r.text(val, may, "through the git setting "+plain(key))
-			return
-		}
+	ends := []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "external", "difffilter", "hook", ".path", "browser", "vcs", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack"}
+	if strings.HasPrefix(key, "pager.") || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(key, end) }) {
+		r.line.setting = key
+		r.text(val, may, "through the git setting "+plain(key))
 	}
 }

@@ -13,14 +13,15 @@ var implied = sync.OnceValue(func() map[string][]impliedFile {
 		"gpg":  {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
 		"gpg2": {{"--export-secret", "~/.gnupg/private-keys-v1.d"}},
 		"aws": {{"configure get", "~/.aws/credentials"}, {"secretsmanager get-secret-value", "~/.aws/credentials"}, {"--with-decryption", "~/.aws/credentials"},
-			{"configure export-credentials", "~/.aws/credentials"}},
+			{"configure export-credentials", "~/.aws/credentials"}, {"sts get-session-token", "~/.aws/credentials"}, {"sts assume-role", "~/.aws/credentials"},
+			{"ecr get-login-password", "~/.aws/credentials"}},
 		"gh":      {{"auth token", "~/.config/gh/hosts.yml"}, {"auth status --show-token", "~/.config/gh/hosts.yml"}, {"auth status -t", "~/.config/gh/hosts.yml"}},
 		"gcloud":  {{"secrets access", "~/.config/gcloud/credentials.db"}, {"print-access-token", "~/.config/gcloud/credentials.db"}, {"print-identity-token", "~/.config/gcloud/credentials.db"}},
 		"az":      {{"keyvault show", "~/.azure/msal_token_cache.json"}, {"get-access-token", "~/.azure/msal_token_cache.json"}},
 		"kubectl": {{"get secret -o", "~/.kube/config"}, {"get secrets -o", "~/.kube/config"}, {"config view --raw", "~/.kube/config"}},
-		"git":     {{"credential fill", "~/.git-credentials"}},
+		"git":     {{"credential fill", "~/.git-credentials"}, {"config http.extraheader", "~/.git-credentials"}},
 		"getent":  {{"shadow", "/etc/shadow"}, {"gshadow", "/etc/gshadow"}},
-		"heroku":  {{"config", "~/.netrc"}},
+		"heroku":  {{"config", "~/.netrc"}, {"auth:token", "~/.netrc"}},
 		"npm":     {{"token", "~/.npmrc"}},
 		"op":      {{"get", "~/.config/op/config"}, {"read", "~/.config/op/config"}},
 		"bw":      {{"get", "~/.config/op/config"}, {"export", "~/.config/op/config"}},
@@ -68,6 +69,8 @@ func showsEnvironment(name string, args []string) bool {
 		return !slices.ContainsFunc(args, plain) || slices.ContainsFunc(args, namesSecret)
 	case "set":
 		return len(args) == 0
+	case "get-childitem", "gci", "get-item", "gi", "dir", "ls": // of PowerShell
+		return slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(strings.ToLower(w), "env:") })
 	case "ps": // ps e, ps auxe; -e is something else
 		return slices.ContainsFunc(args, func(w string) bool {
 			return plain(w) && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == "" && strings.Contains(w, "e")

@@ -114,8 +114,11 @@ func (r *lineReader) declaration(c *syntax.DeclClause) {
 
 // environment reads a variable that programs take a command from.
 func (r *lineReader) environment(name, text string, handed bool) {
-	if (name == "BASH_ENV" || name == "ENV") && text != "" && text != processFile { // a shell reads it first
-		r.script([]string{text}, stream{}, "in "+plain(name))
+	r.gitVariable(name, text)
+	if (name == "BASH_ENV" || name == "ENV") && text != "" { // a shell reads it first
+		shell := r.sub(may, "in "+plain(name))
+		shell.substituted = r.substituted
+		shell.script([]string{text}, stream{}, shell.via)
 	}
 	if runsVariable(name) || handed && strings.ContainsAny(text, " \t\n;|&$`") {
 		r.text(text, may, "in "+plain(name))

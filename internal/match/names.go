@@ -26,6 +26,7 @@ var synonyms = sync.OnceValue(func() map[string]string {
 		"podman": "docker", "nerdctl": "docker", "finch": "docker", "k": "kubectl", "oc": "kubectl", "kubecolor": "kubectl",
 		"tofu": "terraform", "terragrunt": "terraform", "fly": "flyctl", "sls": "serverless", "hub": "git", "gradlew": "gradle", "mvnw": "mvn", "mongo": "mongosh", "ip6tables": "iptables", "opentofu": "terraform",
 		"rd": "rm", "del": "rm", "erase": "rm", "move": "mv", "ren": "mv", "copy": "cp", // of cmd.exe
+		"remove-item": "rm", "move-item": "mv", "copy-item": "cp", "clear-content": "truncate", "set-content": "tee", // of PowerShell
 	}
 })
 

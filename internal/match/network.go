@@ -81,6 +81,8 @@ func (s *started) network(l *line, wild map[string]bool) Certainty {
 	switch {
 	case s.variant:
 		return No
+	case windowsRuns(s.via) && slices.ContainsFunc(args, isShare):
+		return Sure
 	case !isPlain(name):
 		return s.wildNetwork(name, wild)
 	case name == "curl" && staysHere(args) && !strings.Contains(strings.ToLower(l.text), "_proxy="), (name == "rsync" || name == "scp") && staysLocal(args):
@@ -131,6 +133,17 @@ func (s *started) network(l *line, wild map[string]bool) Certainty {
 		}
 	}
 	return No
+}
+
+// windowsRuns reports whether a shell of Windows runs a command. There a word may be a share: //server/share, with slashes
+// for its backslashes.
+func windowsRuns(via string) bool {
+	shell, ok := strings.CutPrefix(via, "run by ")
+	return ok && slices.Contains([]string{"cmd", "powershell", "pwsh"}, shell)
+}
+
+func isShare(w string) bool {
+	return strings.HasPrefix(w, "//") && len(w) > 2 && w[2] != '.' && w[2] != '?'
 }
 
 // isRemoteModule recognises what deno and bun fetch before they run it.
@@ -225,6 +238,9 @@ func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 	for i, a := range args {
 		if subs.has(a) {
 			if a == "submodule" && !slices.Contains(args, "update") && !slices.Contains(args, "add") {
+				return No
+			}
+			if a == "lfs" && !slices.ContainsFunc(args, func(w string) bool { return fetches.has(w) || w == "locks" || w == "lock" || w == "unlock" }) {
 				return No
 			}
 			if a == "compose" && !slices.ContainsFunc(args, func(w string) bool { return w == "pull" || w == "push" || w == "build" || w == "up" }) {

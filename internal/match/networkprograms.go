@@ -15,6 +15,9 @@ var (
 		claude codex gemini huggingface-cli hf kaggle sentry-cli iwlist mount.cifs mount.nfs lego restish hurl newman artillery locust k6 bombardier oha
 		airmon-ng aircrack-ng bettercap tshark dumpcap ettercap dnsenum amass subfinder sublist3r wfuzz ffuf dirb wpscan whatweb metasploit msfconsole
 		databricks snowsql bq linode-cli hcloud scw ibmcloud aliyun tccli yc exo civo vultr-cli render railway surge eb sam cdk sls serverless amplify copilot
+		start-bitstransfer test-netconnection tnc test-connection resolve-dnsname install-module install-package install-script update-module update-script
+		find-module find-package find-script save-module save-package save-script publish-module enter-pssession etsn new-pssession nsn connect-pssession
+		send-mailmessage bitsadmin mstsc connect-azaccount connect-mggraph tracert pathping update-help save-help new-smbmapping
 		vercel vncviewer w3m websocat wget wget2 whois wrangler wscat xh youtube-dl yt-dlp zmap`)
 	// wordsToo are names that are words too: behind an unknown program they
 	// say nothing.
@@ -49,7 +52,7 @@ var (
 			"skopeo": wordSet("copy inspect sync"), "terraform": wordSet("init apply plan destroy login get import refresh providers"), "uv": wordSet("add sync pip tool lock publish run python self"),
 			"vagrant": wordSet("up box init"), "yarn": wordSet("install add up upgrade publish dlx npm create audit global outdated"), "yum": installs, "zypper": installs,
 			"resolvectl": wordSet("query service openpgp tlsa"), "getent": wordSet("hosts ahosts ahostsv4 ahostsv6"), "gpg": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --locate-keys --locate-external-keys --fetch-keys"), "gpg2": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --fetch-keys"),
-			"adb": wordSet("connect"), "doctl": wordSet("account compute auth apps databases kubernetes registry projects"),
+			"adb": wordSet("connect"), "certutil": wordSet("-urlcache -verifyctl -ping"), "invoke-command": wordSet("-computername -cn -hostname"), "doctl": wordSet("account compute auth apps databases kubernetes registry projects"),
 			"docker-compose": wordSet("pull push build up"), "nix": wordSet("build run shell develop flake profile"), "deno": wordSet("add install cache upgrade publish"),
 		}
 	})

@@ -90,6 +90,10 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		r.git(words, at, in)
 		return true
 	}
+	if sub, ok := strings.CutPrefix(name, "git-"); ok && sub != "" { // git-push, which may be a program of its own
+		words := append([]string{"git", sub}, words[1:]...)
+		r.git(words, r.line.add(newStarted(words, r.how, r.via)), in)
+	}
 	if !specials.has(name) {
 		return false
 	}

@@ -21,6 +21,12 @@ func (r *lineReader) rough(text string) {
 			s.read(quoted, stream{})
 		}
 	}
+	for statement := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ';' || c == '\n' }) { // run("git", {args: ["push"]})
+		if words := quotedParts(statement); len(words) > 1 && s.charge(words) {
+			at := s.line.add(newStarted(words, s.how, s.via))
+			s.suffixes(words, at, may, s.via)
+		}
+	}
 	for segment := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(";|&\n{}", c) }) {
 		words := strings.FieldsFunc(segment, func(c rune) bool { return strings.ContainsRune(" \t\"'`,()[]!", c) })
 		if len(words) > 0 && s.charge(words) {

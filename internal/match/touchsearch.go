@@ -86,18 +86,18 @@ func (s *touchSearch) command(one *started) {
 		}
 		s.word(w, h, name, use.opens)
 		if use.recursive && !isOption(w) {
-			s.above(w, h, name)
+			s.above(w, h, name, role&asPlace != 0)
 		}
 	}
 	if use.recursive && use.here && s.mode != Write {
-		s.above(".", one.how, name)
+		s.above(".", one.how, name, false)
 	}
 }
 
 // word holds the parts of a word that may be paths against the patterns. opens
 // says that a word of which nothing is known counts.
 func (s *touchSearch) word(w string, h how, by string, opens bool) {
-	if s.seen[w] || s.done() {
+	if s.seen[w] || s.done() || w == processFile && (by == "redirected" || isKnown(kindOf(by))) { // its writer is judged by itself
 		return
 	}
 	s.seen[w] = true
@@ -269,8 +269,9 @@ func tellsEnough(name string) bool {
 
 // above holds a directory that a program reads with all below it against the
 // patterns that have a place: ~ has ~/.ssh in it. A pattern for a name anywhere
-// does not count, or each search of a project would.
-func (s *touchSearch) above(w string, h how, by string) {
+// does not count, or each search of a project would. With into the program only puts
+// a file into the directory.
+func (s *touchSearch) above(w string, h how, by string, into bool) {
 	if key := by + "\x00" + w; s.seen[key] {
 		return
 	} else {
@@ -284,7 +285,7 @@ func (s *touchSearch) above(w string, h how, by string) {
 			}
 			for i := range s.patterns {
 				p := &s.patterns[i]
-				if !p.not && p.dir != "" && (place == "/" || p.dir == place || strings.HasPrefix(p.dir, place+"/")) {
+				if !p.not && p.dir != "" && (p.dir == place || !into && (place == "/" || strings.HasPrefix(p.dir, place+"/"))) {
 					s.aboveFound(h, w, p, by)
 				}
 			}
@@ -334,7 +335,7 @@ func (s *touchSearch) input() {
 			}
 		}
 		if s.call.ToolName == "Grep" && text.key != "pattern" {
-			s.above(text.value, does, "grep")
+			s.above(text.value, does, "grep", false)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package match
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // use is what a program does with its words, as far as that is known.
 type use struct {
@@ -19,6 +22,7 @@ const (
 	asWrite                  // a file that is made, changed or deleted
 	asGuess                  // the program is not known, so writing is a guess
 	asProse                  // text or a pattern, no file
+	asPlace                  // perhaps a directory that gets a file
 )
 
 func (u *use) role(i, _ int) role {
@@ -83,6 +87,13 @@ func usesOf(name string, args []string) use {
 			}
 			return asRead
 		})
+	case (name == "mv" || name == "ln") && !slices.ContainsFunc(args, namesTarget):
+		u.each(args, func(i int) role {
+			if i == len(args)-1 {
+				return u.def | asPlace
+			}
+			return u.def
+		})
 	case name == "dd":
 		u.each(args, func(i int) role {
 			if strings.HasPrefix(args[i], "of=") {
@@ -112,6 +123,11 @@ func usesOf(name string, args []string) use {
 		})
 	}
 	return u
+}
+
+// namesTarget recognises options of mv and ln by which the last word is no directory to put files into: -t, -sfT.
+func namesTarget(w string) bool {
+	return strings.HasPrefix(w, "--t") || strings.HasPrefix(w, "--no-t") || isOption(w) && w[1] != '-' && strings.ContainsAny(w, "tT")
 }
 
 func (u *use) each(args []string, f func(int) role) {

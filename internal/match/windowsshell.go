@@ -60,10 +60,14 @@ func sameInEveryShell(text string) bool {
 
 // powerShellRule is PowerShell(text): a rule on the command of the tool of that name. Upper and lower case are the same
 // there, a command has several names, and what is more than words cannot be read.
-type powerShellRule struct{ text textRule }
+type powerShellRule struct {
+	text  textRule
+	shell *shellRule // the same, for what other shells and programs run
+}
 
 func newPowerShellRule(content string, f form) argument {
-	return powerShellRule{newTextRule("command", strings.ToLower(content), f)}
+	content = strings.ToLower(content)
+	return powerShellRule{newTextRule("command", content, f), newShellRule(content, form{anywhere: f.anywhere})}
 }
 
 func (r powerShellRule) match(c *Call, _ bool) Decision {
@@ -77,6 +81,9 @@ func (r powerShellRule) match(c *Call, _ bool) Decision {
 		if !sameInEveryShell(text) {
 			return suspected(excerpt(text) + " is more than the words of one command, so it runs")
 		}
+	}
+	if d := r.shell.match(c, false); d.Run {
+		return d
 	}
 	if !ok {
 		return suspected("command is missing or no string, so it runs")
