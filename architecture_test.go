@@ -2,6 +2,7 @@ package tenterhook_test
 
 import (
 	"bytes"
+	"debug/buildinfo"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -233,6 +235,11 @@ func TestTheBridgeIsSmallAndOfTheStandardLibrary(t *testing.T) {
 	}
 	if info.Size() > 3<<20 {
 		t.Errorf("tenterhook-bridge has %d bytes, want at most 3 MiB", info.Size())
+	}
+	if built, err := buildinfo.ReadFile(program); err != nil || !slices.ContainsFunc(built.Settings, func(s debug.BuildSetting) bool {
+		return s.Key == "DefaultGODEBUG" && strings.Contains(s.Value, "updatemaxprocs=0")
+	}) {
+		t.Errorf("it starts a goroutine that looks for other processors: %v", err)
 	}
 	if out, err := exec.Command(program, "--version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "tenterhook-bridge v1.2.3 (commit unknown, go1.") {
 		t.Errorf("--version: %v: %s", err, out)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -72,6 +71,10 @@ func accountAgents() string {
 
 func (k knownAgent) same(o knownAgent) bool { return k.PID == o.PID && k.Start == o.Start }
 
+func (k knownAgent) equal(o knownAgent) bool {
+	return k.same(o) && k.Agent == o.Agent && k.Path == o.Path && slices.Equal(k.Where, o.Where)
+}
+
 func (k knownAgent) alive() bool {
 	p, ok := ancestry.Look(k.PID)
 	return ok && p.Start == k.Start
@@ -91,7 +94,7 @@ func (a *agents) note(name string, p ancestry.Process, path string, u user) {
 	file := filepath.Join(u.kept, "run", agentsFile)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	met := slices.ContainsFunc(a.known, func(k knownAgent) bool { return reflect.DeepEqual(k, now) })
+	met := slices.ContainsFunc(a.known, now.equal)
 	if met && (slices.Contains(a.files, file) || len(a.files) == maxAgentFiles) {
 		return
 	}

@@ -101,7 +101,7 @@ func (d *Decider) Decide(ctx context.Context, call *client.Call, from Caller) cl
 func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client.Call, in hook.Input, u user, s *session, from Caller) (*hook.Outcome, error) {
 	return d.flights.join(ctx, eventOf(agent, call, in, from), func() (*hook.Outcome, error) {
 		env := u.environ(call.Env)
-		reg, err := d.registries.get(ctx, agent.Name, s.rootFor(in, call.Dir, u), u, env, Place(call.Env).Dir)
+		reg, err := d.registries.get(ctx, agent.Name, s.rootFor(in, call.Dir, u), u, call.Env, env)
 		if err != nil {
 			return nil, err
 		}
@@ -117,6 +117,7 @@ func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client
 		}
 		dispatch := func() (*hook.Outcome, error) { return reg.Dispatch(registry.WithCaller(ctx, caller), in) }
 		var out *hook.Outcome
+		recorded := reg.recorded()
 		if d.alone {
 			out, err = reg.store.alone(ctx, reg.Registry, in, len(from.Within) > 0, dispatch)
 		} else {
@@ -124,7 +125,7 @@ func (d *Decider) outcome(ctx context.Context, agent *bridge.Agent, call *client
 				reg.remember()
 			}
 		}
-		reg.written(ctx)
+		reg.written(ctx, recorded)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}

@@ -2,10 +2,7 @@ package daemon
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"fmt"
-	"io"
+	"hash/maphash"
 	"strconv"
 	"sync"
 	"time"
@@ -19,12 +16,12 @@ import (
 // an agent with two entries of ours asks twice.
 type flights struct {
 	mu    sync.Mutex // guards all below, and what a flight ended with
-	byKey map[string]*flight
+	byKey map[eventKey]*flight
 	order []*flight // the flights that ended well, the oldest first
 }
 
 type flight struct {
-	key   string
+	key   eventKey
 	over  chan struct{} // closed at the end
 	ended time.Time     // zero while it is under way
 	out   *hook.Outcome
@@ -43,36 +40,50 @@ const (
 // that overlap and say the same are about one event: an agent waits for an
 // answer before it does anything else.
 type event struct {
-	key   string
+	key   eventKey
 	named bool
 	began time.Time // of the caller's process
 }
 
+// eventKey tells events apart. Its sums have a seed that no other process knows: nobody
+// can make two calls that have one.
+type eventKey struct {
+	name       string // by the agent; "" = it names none
+	said, with uint64 // sums of the input, and of what the hooks run with
+}
+
+var seed = maphash.MakeSeed()
+
 func eventOf(agent *bridge.Agent, call *client.Call, in hook.Input, from Caller) event {
-	if key := agent.CallKey(in); key != "" {
-		return event{key + "\x00" + as(call, from), true, call.Began}
+	if name := agent.CallKey(in); name != "" {
+		return event{eventKey{name: name, with: with(call, from)}, true, call.Began}
 	}
 	said, err := hook.Encode(in, in.Common()) // one call may stand for several inputs
 	if err != nil {
 		said = call.Stdin
 	}
-	return event{fmt.Sprintf("%s\x00%s\x00%x\x00%s", agent.Name, in.Event(), sha256.Sum256(said), as(call, from)), false, call.Began}
+	return event{eventKey{said: sum([]string{agent.Name, string(in.Event()), string(said)}), with: with(call, from)}, false, call.Began}
 }
 
-// as names what a call's hooks run with. An entry of a project that runs them
+// with sums up what a call's hooks run with. An entry of a project that runs them
 // with another environment must not answer for the user's, and one below a hook
 // must not wait for the one around it.
-func as(call *client.Call, from Caller) string {
-	sum := sha256.New()
-	var size [8]byte
-	for _, list := range [][]string{call.Env, call.Where, {call.Dir, strconv.Itoa(call.Umask)}, from.Within} {
-		sum.Write(binary.BigEndian.AppendUint64(size[:0], uint64(len(list))))
+func with(call *client.Call, from Caller) uint64 {
+	return sum(call.Env, call.Where, []string{call.Dir, strconv.Itoa(call.Umask)}, from.Within)
+}
+
+// sum tells lists of texts apart.
+func sum(lists ...[]string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, list := range lists {
+		maphash.WriteComparable(&h, len(list))
 		for _, text := range list {
-			sum.Write(binary.BigEndian.AppendUint64(size[:0], uint64(len(text))))
-			_, _ = io.WriteString(sum, text)
+			maphash.WriteComparable(&h, len(text))
+			_, _ = h.WriteString(text)
 		}
 	}
-	return string(sum.Sum(nil))
+	return h.Sum64()
 }
 
 // join returns the outcome of decide, or that of a call about the same event. A
@@ -111,7 +122,7 @@ func (f *flights) take(e event) (mine, other *flight) {
 	}
 	mine = &flight{key: e.key, over: make(chan struct{})}
 	if f.byKey == nil {
-		f.byKey = make(map[string]*flight)
+		f.byKey = make(map[eventKey]*flight)
 	}
 	f.byKey[e.key] = mine
 	return mine, nil

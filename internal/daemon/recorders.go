@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -27,6 +28,7 @@ type recorders struct {
 type recorder struct {
 	*recording.Recorder
 	users int
+	kept  atomic.Int64
 	mover *mover // nil = none
 }
 
@@ -43,6 +45,7 @@ func (r *recorder) Record(rec hook.Record) {
 		}
 		rec.Outcome = &own
 	}
+	r.kept.Add(1)
 	r.Recorder.Record(rec)
 	if r.mover != nil && r.Recording() {
 		r.mover.soon()

@@ -60,7 +60,7 @@ func (rs *registries) init(d *Decider) { rs.d, rs.open = d, make(map[registryKey
 
 // get returns an open registry. The caller releases it. What a registry starts to
 // stay, such as plugins, has the environment of the call that opened it.
-func (rs *registries) get(ctx context.Context, agent, root string, u user, env []string, run string) (*shared, error) {
+func (rs *registries) get(ctx context.Context, agent, root string, u user, call, env []string) (*shared, error) {
 	key := registryKey{agent, root, u}
 	rs.mu.Lock()
 	if rs.closed {
@@ -78,7 +78,7 @@ func (rs *registries) get(ctx context.Context, agent, root string, u user, env [
 	rs.trim()
 	rs.mu.Unlock()
 	if first {
-		s.start(env, run)
+		s.start(env, Place(call).Dir)
 	}
 	select {
 	case <-s.ready:
@@ -121,13 +121,22 @@ func (s *shared) unrecord() {
 	}
 }
 
+// recorded counts the records so far.
+func (s *shared) recorded() int64 {
+	if s.to == nil {
+		return 0
+	}
+	return s.to.kept.Load()
+}
+
 // writtenWithin is how long an answer waits for its record. A kill after the answer
 // then loses none, unless the disk or another process holds the record up.
 const writtenWithin = 10 * time.Millisecond
 
-// written waits until what was decided is recorded.
-func (s *shared) written(ctx context.Context) {
-	if s.to != nil {
+// written waits until what was decided is recorded. before is recorded from before
+// the decision: most calls concern no hook, and have no record.
+func (s *shared) written(ctx context.Context, before int64) {
+	if s.recorded() != before {
 		ctx, cancel := context.WithTimeout(ctx, writtenWithin)
 		defer cancel()
 		_ = s.to.Flush(ctx) // it is written later

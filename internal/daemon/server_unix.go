@@ -133,7 +133,10 @@ func (s *server) accept() {
 		if err == nil {
 			failures = 0
 			s.open.Add(1)
-			go s.serve(c)
+			go func() {
+				roomy(0)
+				s.serve(c)
+			}()
 			continue
 		}
 		<-s.reading
