@@ -8,9 +8,6 @@ import (
 	"syscall"
 )
 
-// nonblock makes opening a pipe return at once.
-const nonblock = syscall.O_NONBLOCK
-
 // sameOwner reports whether a folder belongs to the owner of another one, to
 // root or to this process.
 func sameOwner(folder, other fs.FileInfo) bool {

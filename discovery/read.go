@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // MaxManifest is the size in bytes that a HOOK.md may have.
@@ -24,7 +25,7 @@ func readNamed(fsys afero.Fs, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, notAFileError{info.Mode()}
 	}
-	file, err := fsys.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	file, err := fsys.OpenFile(name, os.O_RDONLY|safefile.NonBlock, 0)
 	if err != nil {
 		return nil, err
 	}

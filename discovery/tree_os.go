@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // osTree is the operating system's file system, seen through os.Root: nothing
@@ -132,7 +134,7 @@ func (t *osTree) dangles(path string) bool {
 // ever. os.Root follows a link that is relative and stays below the hooks
 // folder; where it refuses one, the path is resolved and judged by its end.
 func (t *osTree) open(path string) (*os.File, error) {
-	file, err := t.hooks.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	file, err := t.hooks.OpenFile(path, os.O_RDONLY|safefile.NonBlock, 0)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || exhausted(err) {
 		return file, err
 	}
@@ -152,7 +154,7 @@ func (t *osTree) open(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return root.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	return root.OpenFile(rel, os.O_RDONLY|safefile.NonBlock, 0)
 }
 
 // exhausted reports whether the system ran out of something, which says nothing

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/afero"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // otherTree is any other file system: in memory, a copy on write, an archive.
@@ -63,7 +65,7 @@ func (t *otherTree) read(name string, max int) ([]byte, error) {
 	if err := t.refuse(full, fs.FileMode.IsRegular); err != nil {
 		return nil, err
 	}
-	file, err := t.fsys.OpenFile(full, os.O_RDONLY|nonblock, 0)
+	file, err := t.fsys.OpenFile(full, os.O_RDONLY|safefile.NonBlock, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 )
 
@@ -99,7 +100,7 @@ func SetAside(ctx context.Context, dir string) (aside string, err error) {
 
 func open(ctx context.Context, dir string, o Options) (*Journal, error) {
 	path := filepath.Join(dir, dataName)
-	db, err := sqlitefile.Open(path, noFollow, 2,
+	db, err := sqlitefile.Open(path, safefile.NoFollow, 2,
 		"busy_timeout(5000)", // first, so that it holds while the others are set
 		"auto_vacuum(2)", "journal_mode(WAL)", "synchronous(NORMAL)", "journal_size_limit(8388608)")
 	if err != nil {

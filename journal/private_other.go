@@ -4,8 +4,5 @@ package journal
 
 import "os"
 
-// noFollow is nothing here.
-const noFollow = 0
-
 // private makes a folder. Who may use it, the system's own permissions say.
 func private(dir string) error { return os.MkdirAll(dir, 0o700) }

@@ -9,9 +9,6 @@ import (
 	"syscall"
 )
 
-// noFollow makes opening a link fail.
-const noFollow = syscall.O_NOFOLLOW
-
 // private makes a folder that its owner alone can use, and fails for a folder that
 // another user could have put there, or could put another in the place of.
 func private(dir string) error {

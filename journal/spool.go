@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // The files of a journal's folder.
@@ -58,7 +60,7 @@ func (s *spool) append(lines [][]byte) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.lock.Unlock()) }()
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_APPEND|safefile.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}

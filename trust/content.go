@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Content is what a root must hold, such as by the digest of a pack: every file,
@@ -98,7 +100,7 @@ func (c *Content) differs(name string, f File) string {
 		return show(name) + " is not among its files"
 	case f.Missing:
 		return show(name) + " is gone"
-	case !modes:
+	case !safefile.HasModes:
 		f.Exec = want.Exec
 	}
 	if f != want {

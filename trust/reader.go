@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
@@ -131,7 +132,7 @@ func (r *reader) readFolder(rel string, depth int) error {
 
 // list returns a folder's entries, unless there are more than may be taken.
 func (r *reader) list(rel, path string) ([]fs.DirEntry, stamp.Stamp, error) {
-	f, err := r.dir.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	f, err := r.dir.OpenFile(rel, os.O_RDONLY|safefile.NonBlock, 0)
 	if err != nil {
 		return nil, stamp.Stamp{}, asProblem(path, err)
 	}
@@ -152,19 +153,11 @@ func (r *reader) list(rel, path string) ([]fs.DirEntry, stamp.Stamp, error) {
 
 func (r *reader) readFile(rel string) error {
 	path := r.path(rel)
-	f, err := r.dir.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	f, err := r.dir.OpenFile(rel, os.O_RDONLY|safefile.NonBlock, 0)
 	if err != nil {
 		return asProblem(path, err)
 	}
-	defer f.Close()
-	file, at, err := r.digest(f, path)
-	if err != nil {
-		return err
-	}
-	file.Name = rel
-	r.folder = append(r.folder, file)
-	r.watch = append(r.watch, watched{path: path, name: rel, stamp: at})
-	return nil
+	return r.bind(&r.folder, f, File{Name: rel}, watched{path: path, name: rel})
 }
 
 // readLink takes a link that stays in the folder as it is: what it leads to is
@@ -184,15 +177,7 @@ func (r *reader) readLink(rel string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	file, at, err := r.digest(f, path)
-	if err != nil {
-		return err
-	}
-	file.Name, file.Link = rel, target
-	r.folder = append(r.folder, file)
-	r.watch = append(r.watch, watched{path: path, name: rel, follow: true, stamp: at})
-	return nil
+	return r.bind(&r.folder, f, File{Name: rel, Link: target}, watched{path: path, name: rel, follow: true})
 }
 
 // openEnd opens what a link leads to, below the root.
@@ -213,7 +198,7 @@ func (r *reader) openEnd(path string) (*os.File, error) {
 		return nil, asProblem(path, err)
 	}
 	defer root.Close()
-	f, err := root.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	f, err := root.OpenFile(rel, os.O_RDONLY|safefile.NonBlock, 0)
 	if err != nil {
 		return nil, asProblem(path, err)
 	}
@@ -236,44 +221,39 @@ func (r *reader) readNamed(path string) error {
 	if err == nil && !info.Mode().IsRegular() {
 		return notAFile(path, info.Mode().Type())
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|safefile.NonBlock, 0)
 	if err != nil {
 		return asProblem(path, err)
 	}
-	defer f.Close()
-	file, at, err := r.digest(f, path)
-	if err != nil {
-		return err
-	}
-	file.Name = name
-	r.files = append(r.files, file)
-	r.watch = append(r.watch, watched{path: path, name: name, follow: true, stamp: at})
-	return nil
+	return r.bind(&r.files, f, File{Name: name}, watched{path: path, name: name, follow: true})
 }
 
-// digest hashes an open file. What it returns is of the file that is open; that
-// the path still means it is for the seal to find out.
-func (r *reader) digest(f *os.File, path string) (File, stamp.Stamp, error) {
+// bind hashes and closes an open file, adds it to a list and watches its path. What
+// it adds is of the file that is open; that the path still means it is for the seal
+// to find out.
+func (r *reader) bind(list *[]File, f *os.File, file File, w watched) error {
+	defer f.Close()
 	at, err := stamp.OfFile(f)
 	info, statErr := f.Stat()
 	if err := errors.Join(err, statErr); err != nil {
-		return File{}, at, asProblem(path, err)
+		return asProblem(w.path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return File{}, at, notAFile(path, info.Mode().Type())
+		return notAFile(w.path, info.Mode().Type())
 	}
 	limit := r.limit()
 	if r.bytes+info.Size() > limit {
-		return File{}, at, tooLarge(path, limit)
+		return tooLarge(w.path, limit)
 	}
-	sum, size, err := hashed(f, limit-r.bytes)
-	if err != nil {
-		return File{}, at, asProblem(path, err)
+	if file.SHA256, file.Size, err = hashed(f, limit-r.bytes); err != nil {
+		return asProblem(w.path, err)
 	}
-	if r.bytes += size; r.bytes > limit {
-		return File{}, at, tooLarge(path, limit)
+	if r.bytes += file.Size; r.bytes > limit {
+		return tooLarge(w.path, limit)
 	}
-	return File{Size: size, SHA256: sum, Exec: info.Mode().Perm()&0o111 != 0}, at, nil
+	file.Exec, w.stamp = info.Mode().Perm()&0o111 != 0, at
+	*list, r.watch = append(*list, file), append(r.watch, w)
+	return nil
 }
 
 func (r *reader) path(rel string) string {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/robustio"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Snapshots keeps copies of hook folders, as they were read, to run commands
@@ -156,7 +158,7 @@ func (s *Snapshots) copy(seal *Seal, path string) error {
 	if verified(path, seal) != nil {
 		return nil // another process was faster
 	}
-	made, err := os.MkdirTemp(s.dir, "*"+tempSuffix)
+	made, err := os.MkdirTemp(s.dir, "*"+safefile.TempSuffix)
 	if err != nil {
 		return unwritten(s.dir, err)
 	}
@@ -199,7 +201,7 @@ func copyFolder(seal *Seal, to string) error {
 // copyFile copies a file if it is still the one of the seal.
 func (r *reader) copyFile(f File, to string) error {
 	from := r.path(f.Name)
-	src, err := r.dir.OpenFile(f.Name, os.O_RDONLY|nonblock, 0)
+	src, err := r.dir.OpenFile(f.Name, os.O_RDONLY|safefile.NonBlock, 0)
 	if f.Link != "" {
 		src, err = r.openEnd(from)
 	}

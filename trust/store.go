@@ -3,8 +3,7 @@ package trust
 import (
 	"cmp"
 	"errors"
-	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/internal/stamp"
 )
 
@@ -192,22 +192,13 @@ func (s *Store) owned() *Problem {
 }
 
 func readStore(path string) ([]byte, *Problem) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err != nil {
+	data, err := safefile.Read(path, maxStore)
+	if refused := (*fs.PathError)(nil); err == nil {
+		return data, nil
+	} else if errors.As(err, &refused) {
 		return nil, asProblem(path, err)
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, damaged(path, "it is no regular file")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxStore+1))
-	if err != nil {
-		return nil, asProblem(path, err)
-	}
-	if len(data) > maxStore {
-		return nil, damaged(path, "it is larger than any store")
-	}
-	return data, nil
+	return nil, damaged(path, err.Error())
 }
 
 // newBook takes over list.

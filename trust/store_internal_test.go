@@ -2,7 +2,6 @@ package trust
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -93,20 +92,5 @@ func TestWriterWaitsForAnotherWithinBounds(t *testing.T) {
 	unlock()
 	if err := <-done; err != nil {
 		t.Error(err)
-	}
-}
-
-func TestReplaceFileLeavesTheOldOneWhereItFails(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "folder")
-	if err := os.MkdirAll(filepath.Join(path, "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaceFile(path, []byte("new")); err == nil {
-		t.Error("a folder that is not empty was replaced")
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 || !entries[0].IsDir() {
-		t.Errorf("%v %v", entries, err)
 	}
 }

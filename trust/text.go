@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // What is kept of approved texts, so that changes to them can be shown.
@@ -103,12 +104,7 @@ func readText(path string, f File, limit int64) ([]byte, bool) {
 	if f.Size > limit {
 		return nil, false
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil, false
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, f.Size+1))
+	data, err := safefile.Read(path, f.Size)
 	return data, err == nil && isText(data, f.SHA256)
 }
 
@@ -194,7 +190,7 @@ func (s *Store) sweep(list []Approval) {
 	}
 	entries, _ = os.ReadDir(s.dir)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), approvalsName) && strings.HasSuffix(e.Name(), tempSuffix) {
+		if strings.HasPrefix(e.Name(), approvalsName) && strings.HasSuffix(e.Name(), safefile.TempSuffix) {
 			_ = os.Remove(filepath.Join(s.dir, e.Name()))
 		}
 	}

@@ -3,12 +3,13 @@ package trust
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/rogpeppe/go-internal/robustio"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // lockWait is how long a writer waits for another process.
@@ -118,7 +119,7 @@ func (s *Store) change(texts map[string][]byte, edit func([]Approval) []Approval
 	if err := s.keepTexts(texts); err != nil {
 		return unwritten(s.dir, err)
 	}
-	if err := replaceFile(s.path, data); err != nil {
+	if err := safefile.Write(s.path, data, 0o600); err != nil {
 		return unwritten(s.path, err)
 	}
 	s.sweep(list)
@@ -135,37 +136,8 @@ func (s *Store) changeMemory(texts map[string][]byte, edit func([]Approval) []Ap
 	if b.problem != nil {
 		return b.problem
 	}
-	for sum, text := range texts {
-		s.texts[sum] = text
-	}
+	maps.Copy(s.texts, texts)
 	s.now.Store(newBook(edit(slices.Clone(b.approvals))))
-	return nil
-}
-
-// tempSuffix ends the names of files that are not finished.
-const tempSuffix = ".tmp"
-
-// replaceFile writes a file beside path and puts it in its place, so that path
-// holds either the old or the new bytes, whenever the machine stops.
-func replaceFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+tempSuffix) // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := robustio.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, _ := os.Open(filepath.Dir(path))
-	_, _ = dir.Sync(), dir.Close() // not every system can, and the file is whole either way
 	return nil
 }
 

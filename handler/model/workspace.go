@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // workspace is what an agent may look at: the files below a root, whatever
@@ -110,15 +112,11 @@ func (ws *workspace) open(t target) (*os.File, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder", quote(t.name))
 	}
-	var f *os.File
 	if info.Mode().IsRegular() {
-		if f, err = open(t.name, os.O_RDONLY|nonblock, 0); err != nil {
-			return nil, err
+		f, err := safefile.Regular(open(t.name, os.O_RDONLY|safefile.NonBlock, 0))
+		if !errors.Is(err, safefile.ErrNotRegular) {
+			return f, err
 		}
-		if info, err = f.Stat(); err == nil && info.Mode().IsRegular() {
-			return f, nil
-		}
-		_ = f.Close()
 	}
 	return nil, fmt.Errorf("%s is no regular file", quote(t.name))
 }

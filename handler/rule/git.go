@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // git is what the files of a repository say.
@@ -96,7 +98,7 @@ func branchOf(dir string) (string, error) {
 
 // readLine reads the first line of a small regular file.
 func readLine(path string) (string, error) {
-	file, err := openRegular(path)
+	file, err := safefile.Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -107,17 +109,4 @@ func readLine(path string) (string, error) {
 	}
 	line, _, _ := strings.Cut(string(data), "\n")
 	return strings.TrimRight(line, "\r"), nil
-}
-
-// openRegular opens a file without waiting for a writer, should it be a pipe.
-func openRegular(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		file.Close()
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	return file, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // maxDefinition is how much of a file is searched for an expression.
@@ -19,7 +20,7 @@ func locate(d *hook.Diagnostic, h *hook.Hook, key, text string, err error) {
 	if !errors.As(err, &syntax) || h.Source.Path == "" {
 		return
 	}
-	file, err := openRegular(h.Source.Path)
+	file, err := safefile.Open(h.Source.Path)
 	if err != nil {
 		return
 	}

@@ -3,13 +3,14 @@ package agents
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/robustio"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // maxFile is the largest file of an agent that is read, in bytes.
@@ -75,21 +76,9 @@ func readTarget(path string) (file, error) {
 // readBounded reads a regular file of at most maxFile bytes, and waits for no
 // other end of a pipe.
 func readBounded(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s is larger than %d MiB", path, maxFile>>20)
+	data, err := safefile.Read(path, maxFile)
+	if about := (*fs.PathError)(nil); err != nil && !errors.As(err, &about) {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return data, err
 }

@@ -9,8 +9,6 @@ import (
 	"syscall"
 )
 
-const nonBlocking = syscall.O_NONBLOCK
-
 // toWrite makes a file writable.
 const toWrite = "chmod u+w"
 

@@ -12,8 +12,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const nonBlocking = 0
-
 // toWrite makes a file writable.
 const toWrite = "attrib -r"
 

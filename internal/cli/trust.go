@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -10,12 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/robustio"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/phrase"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -382,18 +383,11 @@ func (a *app) export(reg *registry.Registry, path string) error {
 			}
 		}
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".approvals-*")
-	if err != nil {
+	var text bytes.Buffer
+	if err := trust.Export(&text, here); err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
-	if err := trust.Export(file, here); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	if err := robustio.Rename(file.Name(), path); err != nil {
+	if err := safefile.Write(path, text.Bytes(), 0o600); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Err, "%s has %s\n", path, phrase.Count(len(here), "approval"))

@@ -12,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
 	"github.com/tenterhook/tenterhook/internal/environ"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -122,7 +123,7 @@ func (a *agents) write(file string) {
 	}
 	data, err := json.Marshal(all[max(0, len(all)-maxAgents):])
 	if err == nil {
-		_ = writeFile(file, data) // what cannot be written costs a refusal, and no decision
+		_ = safefile.Put(file, data) // what cannot be written costs a refusal, and no decision
 	}
 }
 

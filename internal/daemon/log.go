@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // maxLog bounds the log file, in bytes. One earlier file is kept.
@@ -49,7 +51,7 @@ type logFile struct {
 }
 
 func (l *logFile) open() error {
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|ownFile, 0o600)
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|safefile.NoFollow|safefile.NonBlock, 0o600)
 	if err != nil {
 		return err
 	}

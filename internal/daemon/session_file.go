@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -109,7 +110,7 @@ func (s *session) save() error {
 	}
 	data, err := json.Marshal(sessionFile{s.key.agent, s.key.id, s.root, s.held, s.pinsName})
 	if err == nil {
-		err = writeFile(s.key.path(), data)
+		err = safefile.Put(s.key.path(), data)
 	}
 	if err == nil {
 		s.dirty, s.touched = false, time.Now()
@@ -133,7 +134,7 @@ func (s *session) savePins() error {
 	}
 	path, now := s.key.pinsPath(name), time.Now()
 	if err := os.Chtimes(path, now, now); errors.Is(err, fs.ErrNotExist) {
-		if err := writeFile(path, data); err != nil {
+		if err := safefile.Put(path, data); err != nil {
 			return err
 		}
 	}
@@ -154,7 +155,7 @@ func (s *session) remove() {
 // sweep removes what sessions left that made no call for long, once a day.
 func sweep(dir string, now time.Time) {
 	mark := filepath.Join(dir, ".swept")
-	if info, err := os.Stat(mark); err == nil && now.Sub(info.ModTime()) < sweepEvery || writeFile(mark, nil) != nil {
+	if info, err := os.Stat(mark); err == nil && now.Sub(info.ModTime()) < sweepEvery || safefile.Put(mark, nil) != nil {
 		return
 	}
 	_ = os.Chtimes(mark, now, now)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // clockFile holds what time it was at the first call since the system started.
@@ -36,7 +38,7 @@ func steadyNow(dir string) time.Time {
 	}
 	first = clockSeen{boot, up, time.Now().Round(0)}
 	if data, err := json.Marshal(first); err == nil {
-		_ = writeFile(path, data) // the next call tries again
+		_ = safefile.Put(path, data) // the next call tries again
 	}
 	return first.Wall
 }

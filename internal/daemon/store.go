@@ -4,16 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"sync"
 
-	"github.com/rogpeppe/go-internal/robustio"
-
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -60,26 +58,7 @@ func (s *store) write(file stored) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(s.path, data)
-}
-
-// writeFile replaces a file of the user's own at once, and makes its directory.
-func writeFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	fresh, err := os.CreateTemp(filepath.Dir(path), ".state-*")
-	if err != nil {
-		return err
-	}
-	_, err = fresh.Write(data)
-	if err = errors.Join(err, fresh.Close()); err == nil {
-		err = robustio.Rename(fresh.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(fresh.Name())
-	}
-	return err
+	return safefile.Put(s.path, data)
 }
 
 // stateOf is what the store keeps of a registry.

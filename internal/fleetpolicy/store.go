@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,11 +13,11 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/rogpeppe/go-internal/robustio"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/account"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -140,7 +139,7 @@ func (s *Store) floor() (map[string]mark, error) {
 
 // readFile reads a regular file that only this user, or root, could have written.
 func (s *Store) readFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	f, err := safefile.Regular(os.OpenFile(path, os.O_RDONLY|safefile.NonBlock|safefile.NoFollow, 0))
 	if err != nil {
 		if info, statErr := os.Lstat(path); statErr == nil && info.Mode().Type() == fs.ModeSymlink {
 			return nil, errors.New("it is a link") // also a dangling link
@@ -151,17 +150,10 @@ func (s *Store) readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, errors.New("it is no regular file"))
-	}
 	if err := trust.Owned(trust.OwnerOf(hook.ScopeUser), path); err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(text) > MaxSize {
-		err = fmt.Errorf("it is longer than %d KiB", MaxSize>>10)
-	}
-	return text, err
+	return safefile.ReadAll(f, MaxSize)
 }
 
 // gone is why a file is not there: the store may be none, which is an error.
@@ -269,7 +261,7 @@ func (s *Store) write(d *Signed, marks map[string]mark) error {
 	// What goes wrong here does not keep a machine from obeying: rollback has one version less.
 	_ = replace(s.historyPath(d.Channel, d.Version), d.Raw)
 	s.prune(d.Channel)
-	return syncDir(s.Dir)
+	return nil
 }
 
 func (s *Store) writeFloor(marks map[string]mark) error {
@@ -280,21 +272,8 @@ func (s *Store) writeFloor(marks map[string]mark) error {
 	return replace(filepath.Join(s.Dir, floorFile), append(text, '\n'))
 }
 
-// replace writes a file at once, and its content to the disk before its name.
-func replace(path string, text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil { // another user's agents read it, if root keeps it
-		err = robustio.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
+// replace writes a file that agents of other users read too, if root keeps it.
+func replace(path string, text []byte) error { return safefile.Write(path, text, 0o644) }
 
 func (s *Store) historyPath(channel string, version int64) string {
 	return filepath.Join(s.Dir, historyDir, fmt.Sprintf("%s-%020d.json", channel, version))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Job asks for one run of one hook of a pack. It names code by its digest, and holds
@@ -166,21 +167,12 @@ func (s Spool) Put(w *Waiting) error {
 }
 
 // write makes a file that is whole or not there.
-func (s Spool) write(folder, id string, v any) (err error) {
+func (s Spool) write(folder, id string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.dir, ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), s.file(folder, id))
+	return safefile.Write(s.file(folder, id), data, 0o600)
 }
 
 // read reads a file of the spool; fs.ErrNotExist = it is not there.

@@ -3,13 +3,14 @@ package pack
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // What is in the folder of a pack in the store.
@@ -77,12 +78,7 @@ func Open(stateDir, digest string) (*Pack, error) {
 // readAs reads a file that must have a digest. What is gone from a pack that is
 // there is a change, not a pack that was never pulled.
 func readAs(path, digest string, limit int64) ([]byte, error) {
-	f, err := openRegular(os.OpenFile, path)
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %v", path, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	data, err := safefile.Read(path, limit)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %v", path, err)
 	}
@@ -90,18 +86,6 @@ func readAs(path, digest string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s changed since the pack was pulled", path)
 	}
 	return data, nil
-}
-
-func openRegular(open func(string, int, fs.FileMode) (*os.File, error), path string) (*os.File, error) {
-	f, err := open(path, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		_ = f.Close()
-		return nil, errors.Join(err, errors.New("it is no regular file"))
-	}
-	return f, nil
 }
 
 // File returns the file of a name, with slashes.
@@ -157,7 +141,7 @@ func (p *Pack) Changed() string {
 
 // differs says how what is in root differs from a file; "" = in nothing.
 func (f File) differs(root *os.Root) string {
-	file, err := openRegular(root.OpenFile, f.Name)
+	file, err := safefile.Regular(root.OpenFile(f.Name, os.O_RDONLY|safefile.NonBlock, 0))
 	if err != nil {
 		return fmt.Sprintf("%s cannot be read: %v", f.Name, err)
 	}
@@ -170,7 +154,7 @@ func (f File) differs(root *os.Root) string {
 	if n != f.Size || hex.EncodeToString(h.Sum(nil)) != f.SHA256 {
 		return f.Name + " changed"
 	}
-	if info, err := file.Stat(); err == nil && hasModes && info.Mode()&0o111 != 0 != f.Exec {
+	if info, err := file.Stat(); err == nil && safefile.HasModes && info.Mode()&0o111 != 0 != f.Exec {
 		return f.Name + " can be executed where it could not, or the other way round"
 	}
 	return ""

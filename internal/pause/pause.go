@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/rogpeppe/go-internal/robustio"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/trust"
 )
 
@@ -237,16 +237,8 @@ func (l *List) change(ctx context.Context, edit func(map[key]Pause)) (err error)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(l.path), fileName+".*")
-	if err != nil {
+	if err := safefile.Write(l.path, append(data, '\n'), 0o600); err != nil {
 		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = robustio.Rename(f.Name(), l.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
 	}
 	l.look(time.Now())
 	return l.err

@@ -2,12 +2,11 @@ package protect
 
 import (
 	"bytes"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/internal/match"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 const (
@@ -98,15 +97,7 @@ func (s *search) text(c *match.Call, dir, text string) {
 
 // readScript returns the text of a shell script, "" if it is none or too long.
 func readScript(path string) string {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxScript {
-		return ""
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxScript))
+	text, err := safefile.Read(path, maxScript)
 	if err != nil || bytes.IndexByte(text, 0) >= 0 {
 		return ""
 	}

@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/robustio"
-
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // LockName is the lock file's name in a folder of hooks.
@@ -105,16 +104,5 @@ func (l Lock) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "."+LockName+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = robustio.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return safefile.Write(path, append(data, '\n'), 0o644)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // The files of a hub's folder.
@@ -322,20 +323,10 @@ func readJSON(path string, to any) error {
 
 // WriteJSON replaces a file as a whole, and only once it is on disk. Its owner alone
 // may read it.
-func WriteJSON(path string, v any) (err error) {
+func WriteJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
-	_, err = f.Write(append(text, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return safefile.Write(path, append(text, '\n'), 0o600)
 }
