@@ -22,7 +22,7 @@ func (r *lineReader) windowsShell(name string, args []string, via string) {
 			if name == "cmd" {
 				h = does
 			}
-			r.windowsText(args[i+1:], h, via)
+			r.windowsText(name, strings.Join(args[i+1:], " "), h, via)
 			return
 		case name == "cmd" && strings.HasPrefix(arg, "/"), name != "cmd" && harmlessOption().MatchString(arg):
 		default: // an encoded command, a file, text
@@ -39,16 +39,62 @@ var harmlessOption = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // windowsText reads a command of cmd.exe or PowerShell. Names of programs and commands have no case there.
-func (r *lineReader) windowsText(words []string, h how, via string) {
-	text := strings.Join(words, " ")
-	if !sameInEveryShell(text) {
+func (r *lineReader) windowsText(shell, text string, h how, via string) {
+	if words, ok := powerShellWords(text); ok && shell != "cmd" {
+		for i, word := range words {
+			word = strings.ReplaceAll(word, `\`, "/")
+			if !sameInEveryShell(word) || strings.Contains(word, " ") {
+				word = `"` + word + `"` // it holds nothing that a POSIX shell expands
+			}
+			words[i] = word
+		}
+		text = strings.Join(words, " ")
+	} else if sameInEveryShell(text) {
+		text = strings.ReplaceAll(text, `\`, "/")
+	} else {
 		r.line.cannotRead("runs text for another shell")
 		return
 	}
-	r.text(strings.ReplaceAll(text, `\`, "/"), h, via)
-	name, rest, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(text, `\`, "/")), " ")
+	r.text(text, h, via)
+	name, rest, _ := strings.Cut(strings.ToLower(text), " ")
 	r.text(programName(name)+" "+rest, h, via)
 }
+
+// powerShellWords are the words of a command of PowerShell: plain ones, and behind the first also words in double
+// quotes that hold nothing to expand and no wildcard. It is not ok if the text is more than that, and for a command that
+// takes a word in quotes for code or for a line of its own.
+//
+// A backslash before the closing quote is no such word: what Windows PowerShell passes on then ends at a later quote.
+// An empty one is dropped there.
+func powerShellWords(text string) (words []string, ok bool) {
+	if !powerShellPlain().MatchString(text) {
+		return nil, false
+	}
+	for _, m := range powerShellWord().FindAllStringSubmatch(text, -1) {
+		words = append(words, m[1]+m[2])
+	}
+	return words, !strings.Contains(text, `"`) || !runsItsWords.has(strings.ToLower(programName(slashedPattern(words[0]))))
+}
+
+const (
+	powerShellBare   = `[A-Za-z0-9_./\\:=+-]+`
+	powerShellQuoted = `"([\p{L}\p{N} _./\\:=+,;!#@'-]*[\p{L}\p{N} _./:=+,;!#@'-])"`
+)
+
+var (
+	powerShellPlain = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^ *` + powerShellBare + `(?: +(?:` + powerShellBare + `|` + powerShellQuoted + `))* *$`)
+	})
+	powerShellWord = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(` + powerShellBare + `)|` + powerShellQuoted)
+	})
+)
+
+// runsItsWords are the commands of PowerShell and Windows that take words for code, or for a line of a program, in a way
+// that the programs of a POSIX shell do not.
+var runsItsWords = wordSet("invoke-expression iex invoke-command icm start-process saps start start-job sajb start-threadjob invoke-item ii " +
+	"add-type new-object invoke-cimmethod icim invoke-wmimethod iwmi new-service set-service new-scheduledtaskaction foreach-object foreach where-object where " +
+	"wmic schtasks at runas mshta rundll32 regsvr32 cscript wscript forfiles winrs psexec psexec64 sc reg conhost wt explorer control msiexec cmd")
 
 // sameInEveryShell reports whether a text is words alone, which cmd.exe, PowerShell and a POSIX shell take for the same
 // program and arguments.
@@ -78,7 +124,7 @@ func (r powerShellRule) match(c *Call, _ bool) Decision {
 				return sure("command is " + excerpt(text))
 			}
 		}
-		if !sameInEveryShell(text) {
+		if _, ok := powerShellWords(text); !ok && strings.TrimSpace(text) != "" {
 			return suspected(excerpt(text) + " is more than the words of one command, so it runs")
 		}
 	}
@@ -91,20 +137,21 @@ func (r powerShellRule) match(c *Call, _ bool) Decision {
 	return Decision{By: "its command does not match"}
 }
 
-// powerShellForms are the ways to write a command: as it stands, with one space between its words, with the program's
-// name alone, and with the name that an alias stands for. A rule that ends in " *" also takes each without arguments.
+// powerShellForms are the ways to write a command: as it stands, with one space between its words, without their quotes,
+// with the program's name alone, and with the name that an alias stands for. A rule that ends in " *" also takes each without arguments.
 func powerShellForms(text string) []string {
 	text = strings.ToLower(text)
 	forms := []string{text}
-	words := strings.Fields(text)
-	if len(words) == 0 {
-		return forms
-	}
-	name := programName(slashedPattern(words[0]))
-	rest := strings.Join(append([]string{""}, words[1:]...), " ")
-	names := append([]string{words[0], name}, powerShellAliases()[name]...)
-	for _, n := range names {
-		forms = append(forms, n+rest, n+rest+" ")
+	plain, _ := powerShellWords(text)
+	for _, words := range [][]string{strings.Fields(text), plain} {
+		if len(words) == 0 {
+			continue
+		}
+		name := programName(slashedPattern(words[0]))
+		rest := strings.Join(append([]string{""}, words[1:]...), " ")
+		for _, n := range append([]string{words[0], name}, powerShellAliases()[name]...) {
+			forms = append(forms, n+rest, n+rest+" ")
+		}
 	}
 	return forms
 }
