@@ -37,9 +37,13 @@ func (r *configReader) hooksValue(n *decl.Node, depth int) {
 				r.listedHook(fmt.Sprintf("%s[%d]", cmp.Or(r.p.root, "hooks"), i), item)
 				continue
 			}
-			name := cmp.Or(item.At("event").Text(), item.At("type").Text())
-			if item.IsTable() && (item.At("event").Text() != "" || isEventName(name)) {
-				r.invalid(r.eventOf(name, item.Line), fmt.Sprintf("hooks[%d]", i), item, "it stands in a list that no product reads")
+			name := item.At("event")
+			named := name.Text() != ""
+			if !named {
+				name = item.At("type")
+			}
+			if named || isEventName(name.Text()) {
+				r.invalid(r.eventOf(name.Text(), name.Line), fmt.Sprintf("hooks[%d]", i), item, "it stands in a list that no product reads")
 			}
 		}
 	default:
@@ -49,10 +53,14 @@ func (r *configReader) hooksValue(n *decl.Node, depth int) {
 
 // named are the names of events in a hook of a list, at least one, which may be "".
 func (p *product) named(n *decl.Node) []*decl.Node {
-	if names := n.At(p.listed).List(); len(names) > 0 {
+	at := n.At(p.listed)
+	if names := at.List(); len(names) > 0 {
 		return names
 	}
-	return []*decl.Node{decl.Value(n.Line, n.At(p.listed).Text())}
+	if at == nil {
+		at = n
+	}
+	return []*decl.Node{at}
 }
 
 // listedHook reads a hook of a list, for each event that it names.
