@@ -102,4 +102,35 @@ func TestPackageWhosePluginsCannotBeDescribedIsReported(t *testing.T) {
 	}
 }
 
+// Plugins that cannot be described are no change at each reload, whatever is wrong with
+// them, and a change of what is wrong is one.
+func TestPackageThatStaysUndescribedIsNoChange(t *testing.T) {
+	opts := machine(t, "-- plugins/bad/binary --\n")
+	dir := filepath.Join(opts.PluginsDir, "bad")
+	why := "no"
+	for name, describe := range map[string]func() ([]trust.Plugin, []hook.Diagnostic){
+		"a panic": func() ([]trust.Plugin, []hook.Diagnostic) { panic(why) },
+		"an error": func() ([]trust.Plugin, []hook.Diagnostic) {
+			return nil, []hook.Diagnostic{{Severity: hook.SeverityError, Code: "plugin_missing", Path: dir, Message: why}}
+		},
+	} {
+		asked := 0
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindPlugin: pluginsOf(func(string, string) ([]trust.Plugin, []hook.Diagnostic) { asked++; return describe() })}
+		reg := open(t, opts)
+		for range 3 {
+			if changed := reload(t, reg); changed.Any() {
+				t.Errorf("%s: %s", name, summary(changed))
+			}
+		}
+		if l := reg.List(); asked != 4 || len(l) != 1 || l[0].State != hook.StateInvalid || !strings.Contains(l[0].Why, why) {
+			t.Errorf("%s: asked %d times, %+v", name, asked, l)
+		}
+		why = "not yet"
+		if changed := reload(t, reg); len(changed.Changed) != 1 || !strings.Contains(reg.List()[0].Why, why) {
+			t.Errorf("%s, another reason: %s %+v", name, summary(changed), reg.List())
+		}
+		why = "no"
+	}
+}
+
 var _ registry.Describer = pluginsOf(nil)

@@ -164,11 +164,7 @@ func (r *Reader) insteadOf(last *Memory, s discovery.Scope, owners *trust.Owners
 			return kept
 		}
 	}
-	f := &discovery.Found{Scope: s, Name: filepath.Base(s.HooksDir), Path: s.HooksDir, Problem: bad}
-	if d := last.sameFolder(f, nil); d != nil {
-		return []*Definition{d}
-	}
-	return []*Definition{define(f)}
+	return last.standIn(&discovery.Found{Scope: s, Name: filepath.Base(s.HooksDir), Path: s.HooksDir, Problem: bad})
 }
 
 // describe adds the hooks that plugins have in themselves. A HOOK.md
@@ -190,8 +186,7 @@ func (r *Reader) describe(last *Memory, scopes []discovery.Scope, l *Loaded) {
 		if bad := closedFolder(notes, s.Dir); bad != nil {
 			kept := last.unseenPlugins(s)
 			if len(kept) == 0 {
-				f := &discovery.Found{Scope: s, Name: s.Package, Path: s.Dir, Problem: bad}
-				kept = []*Definition{define(f)}
+				kept = last.standIn(&discovery.Found{Scope: s, Name: s.Package, Path: s.Dir, Problem: bad})
 			}
 			for _, d := range kept {
 				l.Definitions, l.Notes = append(l.Definitions, d), append(l.Notes, d.Notes...)

@@ -135,6 +135,15 @@ func (m *Memory) sameFolder(f *discovery.Found, problem *trust.Problem) *Definit
 	return d
 }
 
+// standIn is the invalid hook that stands for a folder that cannot be read: the one that is
+// remembered, as long as it cannot for the same reason.
+func (m *Memory) standIn(f *discovery.Found) []*Definition {
+	if d := m.sameFolder(f, nil); d != nil {
+		return []*Definition{d}
+	}
+	return []*Definition{define(f)}
+}
+
 // orGood returns a definition that was just parsed, or in its place what is
 // remembered of it: if that is the same, and if d is broken and it was not.
 func (m *Memory) orGood(d *Definition) *Definition {
