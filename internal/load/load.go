@@ -164,7 +164,7 @@ func (r *Reader) insteadOf(last *Memory, s discovery.Scope, owners *trust.Owners
 			return kept
 		}
 	}
-	return last.standIn(&discovery.Found{Scope: s, Name: filepath.Base(s.HooksDir), Path: s.HooksDir, Problem: bad})
+	return []*Definition{last.standIn(s, filepath.Base(s.HooksDir), s.HooksDir, bad)}
 }
 
 // describe adds the hooks that plugins have in themselves. A HOOK.md
@@ -186,7 +186,7 @@ func (r *Reader) describe(last *Memory, scopes []discovery.Scope, l *Loaded) {
 		if bad := closedFolder(notes, s.Dir); bad != nil {
 			kept := last.unseenPlugins(s)
 			if len(kept) == 0 {
-				kept = last.standIn(&discovery.Found{Scope: s, Name: s.Package, Path: s.Dir, Problem: bad})
+				kept = []*Definition{last.standIn(s, s.Package, s.Dir, bad)}
 			}
 			for _, d := range kept {
 				l.Definitions, l.Notes = append(l.Definitions, d), append(l.Notes, d.Notes...)

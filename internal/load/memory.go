@@ -135,13 +135,14 @@ func (m *Memory) sameFolder(f *discovery.Found, problem *trust.Problem) *Definit
 	return d
 }
 
-// standIn is the invalid hook that stands for a folder that cannot be read: the one that is
-// remembered, as long as it cannot for the same reason.
-func (m *Memory) standIn(f *discovery.Found) []*Definition {
+// standIn is the invalid hook in the place of a folder, a package or a pack that cannot be read:
+// the one that is remembered, as long as it cannot for the same reason.
+func (m *Memory) standIn(s discovery.Scope, name, path string, bad *hook.Diagnostic) *Definition {
+	f := &discovery.Found{Scope: s, Name: name, Path: path, Problem: bad}
 	if d := m.sameFolder(f, nil); d != nil {
-		return []*Definition{d}
+		return d
 	}
-	return []*Definition{define(f)}
+	return define(f)
 }
 
 // orGood returns a definition that was just parsed, or in its place what is

@@ -123,16 +123,7 @@ func withoutPack(last *Memory, s discovery.Scope, bad *hook.Diagnostic, l *Loade
 		l.Definitions = append(l.Definitions, kept...)
 		return
 	}
-	l.Definitions = append(l.Definitions, insteadOfPack(last, s, s.Package, bad.Path, bad))
-}
-
-// insteadOfPack is an invalid hook in the place of one of a pack, or of all.
-func insteadOfPack(last *Memory, s discovery.Scope, name, path string, bad *hook.Diagnostic) *Definition {
-	f := &discovery.Found{Scope: s, Name: name, Path: path, Problem: bad}
-	if d := last.sameFolder(f, nil); d != nil {
-		return d
-	}
-	return define(f)
+	l.Definitions = append(l.Definitions, last.standIn(s, s.Package, bad.Path, bad))
 }
 
 // loadPack loads the hooks of a pack that is in the store. The digest must name
@@ -168,7 +159,7 @@ func (r *Reader) loadPack(ctx context.Context, last *Memory, s discovery.Scope, 
 		d := byPath[path]
 		if d == nil || pack.Digest(d.data) != "sha256:"+want.SHA256 {
 			bad := problem(packChanged, fmt.Sprintf("%s: %s is gone or changed", s.Pack, name), hint)
-			d = insteadOfPack(last, s, filepath.Base(filepath.Dir(path)), path, bad)
+			d = last.standIn(s, filepath.Base(filepath.Dir(path)), path, bad)
 		}
 		l.Definitions, l.Notes = append(l.Definitions, d), append(l.Notes, d.Notes...)
 	}

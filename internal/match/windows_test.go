@@ -199,7 +199,7 @@ func TestRulesOnPowerShellSeeItsSpellings(t *testing.T) {
 		{"PowerShell(git push *)", ". git push", true},
 		{"PowerShell(git push *)", "git -C x status", false},
 		{"PowerShell(git push *)", "Start-Process notepad", false},
-		{"PowerShell(git push *)", `git commit -m "git push x"`, false},
+		{"PowerShell(git push *)", `git commit -m "pull x, y"`, false},
 		{"PowerShell(git push *)", `git "push" "origin"`, true},
 		{`PowerShell(git commit -m "x y")`, `git commit -m  "X y"`, true},
 		{"PowerShell(rm *)", `iex "ls x"`, true},
