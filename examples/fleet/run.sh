@@ -16,7 +16,7 @@ running=()
 finish() {
   for pid in "${running[@]}"; do kill "$pid" 2> /dev/null || true; done
   wait 2> /dev/null || true
-  if [ -n "${KEEP:-}" ]; then echo "kept: $base"; else rm -rf "$base"; fi
+  if [ -n "${KEEP:-}" ]; then echo "kept: $base"; else chmod -R u+w "$base" && rm -rf "$base"; fi # copies of approved hooks are read-only
 }
 trap finish EXIT
 step() { printf '\n== %s\n' "$*"; }

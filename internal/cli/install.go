@@ -160,6 +160,9 @@ func (a *app) changeAgents(ctx context.Context, args []string, f installFlags, r
 		return err
 	}
 	if len(list) == 0 {
+		if remove {
+			return &located{"no_agent", "tenterhook is installed into no agent", "'tenterhook agents' shows them"}
+		}
 		return &located{"no_agent", "no agent is meant", "name one, as in 'tenterhook install claude'; 'tenterhook agents' lists them"}
 	}
 	if !f.dryRun {

@@ -138,9 +138,11 @@ func requirements(r hook.Requires) map[string][]string {
 	return asked
 }
 
+const noHooks = "no hooks found; make one with: tenterhook new NAME"
+
 func (a *app) printList(list []registry.Listed) {
 	if len(list) == 0 {
-		fmt.Fprintln(a.Out, "no hooks found; make one with: tenterhook new NAME")
+		fmt.Fprintln(a.Out, noHooks)
 		return
 	}
 	style := a.styleOf(a.Out)

@@ -22,7 +22,7 @@ func (a *app) runCommand() *cobra.Command {
 
 		Use:   "run EVENT",
 		Short: "Fire an event, run its hooks, and show what they decide",
-		Long:  "Fires an event as an agent would. The exit code is the decision:\n0 none or allow, 2 deny, 3 ask or defer, 1 nothing could be decided,\nor with --strict a hook failed and the decision is none or allow.",
+		Long:  "Fires an event as an agent would. The exit code is the decision:\n0 none or allow, 2 deny, 3 ask or defer, 1 nothing could be decided, or a folder\nthat --dir names is not there, or with --strict a hook failed, and the decision is none or allow.",
 		Example: "  tenterhook run PreToolUse --tool Bash --input '{\"command\":\"rm -rf /\"}'\n" +
 			"  tenterhook run UserPromptSubmit --prompt 'deploy it' --json\n" +
 			"  tenterhook run --payload event.json",
@@ -34,7 +34,8 @@ func (a *app) runCommand() *cobra.Command {
 		}
 		out.Diagnostics = append(reg.Diagnostics(), out.Diagnostics...)
 		a.code = exitCode(out.Verdict)
-		if strict && a.code == exitOK && len(out.Failures()) > 0 {
+		gone := slices.ContainsFunc(out.Diagnostics, func(d hook.Diagnostic) bool { return d.Code == "dir_missing" }) // perhaps the guard's
+		if a.code == exitOK && (gone || strict && len(out.Failures()) > 0) {
 			a.code = exitError
 		}
 		if a.json {

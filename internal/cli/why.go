@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -95,6 +96,10 @@ func (a *app) printSelection(reg *registry.Registry, agent *bridge.Agent, sel re
 	for _, s := range unasked(reg) {
 		rows = append(rows, []string{style.dim("untrusted"), oneLine(s.ID), oneLine(s.Why)})
 	}
-	table(a.Out, style, []string{"", "HOOK", "WHY"}, rows)
+	if len(rows) == 0 {
+		fmt.Fprintln(a.Out, noHooks)
+	} else {
+		table(a.Out, style, []string{"", "HOOK", "WHY"}, rows)
+	}
 	a.printRoot(reg.Workspace())
 }

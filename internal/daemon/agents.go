@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
@@ -91,6 +92,9 @@ func (a *agents) knows(name string, p ancestry.Process) bool {
 // note remembers the process of an agent, the PATH that it calls with, and whose
 // hooks its calls concern.
 func (a *agents) note(name string, p ancestry.Process, path string, u user) {
+	if _, there := bridge.Lookup(name); !there { // a person who tries the bridge
+		return
+	}
 	now := knownAgent{name, p.PID, p.Start, path, u.variables()}
 	file := filepath.Join(u.kept, "run", agentsFile)
 	a.mu.Lock()

@@ -86,6 +86,9 @@ func fetch(ctx context.Context, s Spec, dir string) (*repository, error) {
 		_, err = git(ctx, dir, append(options, "--", remote(s), "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")...)
 		found = ref
 	}
+	if err != nil && strings.Contains(err.Error(), "couldn't find remote ref") {
+		return nil, fmt.Errorf("there is no tag or branch %q; 'git ls-remote %s' lists what there is", ref, s.At)
+	}
 	if err != nil {
 		return nil, err
 	}

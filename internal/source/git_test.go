@@ -94,6 +94,8 @@ func TestRepositoryIsReadAtACommitATagOrABranch(t *testing.T) {
 	for _, ref := range []string{"@v9.9.9", "@0123456789abcdef0123456789abcdef01234567"} {
 		if f, err := get(t, r.dir+ref); err == nil {
 			t.Errorf("%s: %+v", ref, f)
+		} else if ref == "@v9.9.9" && !strings.Contains(err.Error(), `there is no tag or branch "v9.9.9"; 'git ls-remote `) {
+			t.Errorf("%s: %v", ref, err)
 		}
 	}
 	r.git("tag", "v1.10.0")

@@ -1,6 +1,10 @@
 package client
 
-import "github.com/tenterhook/tenterhook/bridge/closed"
+import (
+	"bytes"
+
+	"github.com/tenterhook/tenterhook/bridge/closed"
+)
 
 // options reads the options of the bridge, which stand before agent and event.
 func options(args []string) (where []string, alone bool, rest []string) {
@@ -33,4 +37,15 @@ func usageCode(args []string) int {
 		return 0
 	}
 	return 2
+}
+
+// crashed reports whether a program of Go ended by a fault: then its exit code 2 is no denial.
+func crashed(stderr []byte) bool {
+	first, _, _ := bytes.Cut(stderr, []byte("\n"))
+	begins := func(prefix string) bool { return bytes.HasPrefix(first, []byte(prefix)) }
+	if begins("panic: ") {
+		return true
+	}
+	return (begins("fatal error: ") || begins("runtime: ") || begins("unexpected fault address ")) &&
+		(bytes.Contains(stderr, []byte("\ngoroutine ")) || bytes.Contains(stderr, []byte("\nruntime stack:")))
 }

@@ -56,7 +56,7 @@ func direct(where []string, agent, event string) (*Answer, error) {
 		return nil, err
 	}
 	code := cmd.ProcessState.ExitCode()
-	if code != 0 && code != 2 || bytes.HasPrefix(said.Bytes(), []byte("panic: ")) { // Go ends with 2, too
+	if code != 0 && code != 2 || crashed(said.Bytes()) { // Go ends with 2, too
 		return nil, errors.New("tenterhook ended with exit code " + strconv.Itoa(code) + ": " + said.String())
 	}
 	return &Answer{Stdout: out.Bytes(), Stderr: said.Bytes(), ExitCode: code}, nil
