@@ -226,6 +226,7 @@ func (r *lineReader) text(text string, h how, via string) {
 		r.line.cannotRead("runs too much text inside other text")
 		return
 	case !isPlain(text) && s.how == does:
+		r.line.feeds = true
 		r.line.cannotRead("runs text that is not all known")
 	}
 	s.read(text, stream{})

@@ -25,21 +25,26 @@ var hooksPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[\n\]]|core\.)\s*hooksPath\s*=\s*"?([^"\n]+)`)
 })
 
+// ofAny are hooks that nearly every command of git runs: it changes a reference or the index.
+var ofAny = []string{"reference-transaction", "post-index-change"}
+
 // gitHooks takes the hooks of a repository that a command of git runs.
 func (s *search) gitHooks(c *match.Call, args, dirs []string) {
-	i := slices.IndexFunc(args, func(w string) bool { _, ok := hooksOfGit[w]; return ok })
-	if i < 0 {
+	key := "git\x00" + strings.Join(args, "\x00") + "\x00\x00" + strings.Join(dirs, "\x00")
+	if s.seen[key] {
 		return
 	}
-	names := hooksOfGit[args[i]]
-	if args[i] == "hook" { // git hook run NAME
+	s.seen[key] = true
+	names, i := ofAny, slices.IndexFunc(args, func(w string) bool { _, ok := hooksOfGit[w]; return ok })
+	switch {
+	case i < 0 || args[i] == "push" && slices.Contains(args[i:], "--no-verify"):
+	case args[i] == "hook": // git hook run NAME
 		names = slices.Compact(slices.Sorted(slices.Values(args[i+1:])))
-	}
-	if slices.Contains(args[i:], "--no-verify") && args[i] == "push" {
-		return
+	default:
+		names = append(slices.Clip(hooksOfGit[args[i]]), ofAny...)
 	}
 	var places []string
-	for _, option := range args[:i] {
+	for _, option := range args {
 		if m := hooksPath().FindStringSubmatch(option); m != nil {
 			places = append(places, m[1])
 		}

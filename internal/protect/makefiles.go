@@ -16,6 +16,7 @@ type makefile struct {
 	first string // the target that is made if none is named
 	rules map[string]*makeRule
 	vars  map[string]string
+	mark  string   // that a line of a recipe begins with
 	runs  []string // what reading it runs
 	found *search
 }
@@ -25,18 +26,21 @@ type makeRule struct{ needs, recipe []string }
 // recipes takes the recipes of the targets that make has to make, and of what
 // these need.
 func (s *search) recipes(c *match.Call, args, dirs []string) {
-	files, targets, vars, text := []string{"GNUmakefile", "makefile", "Makefile"}, []string(nil), make(map[string]string), ""
+	files, targets, vars, text := []string(nil), []string(nil), make(map[string]string), ""
 	for i := 0; i < len(args); i++ {
 		name, value, sets := strings.Cut(args[i], "=")
+		letter := strings.IndexAny(args[i], "fCEIoW") // which take what follows, also behind other letters: -sf
+		short := strings.HasPrefix(args[i], "-") && !strings.HasPrefix(args[i], "--") && letter > 0 && args[i][letter] == 'f'
 		switch {
-		case args[i] == "-f" || args[i] == "--file" || args[i] == "--makefile":
-			if i++; i < len(args) {
-				files = []string{args[i]}
+		case short, name == "--file", name == "--makefile":
+			if short {
+				value = args[i][letter+1:]
 			}
-		case name == "--file" || name == "--makefile":
-			files = []string{value}
-		case strings.HasPrefix(args[i], "-f"):
-			files = []string{args[i][2:]}
+			if i+1 < len(args) && value == "" {
+				i++
+				value = args[i]
+			}
+			files = append(files, value)
 		case args[i] == "-C" || args[i] == "--directory":
 			i++ // it is among dirs
 		case strings.HasPrefix(args[i], "--eval"):
@@ -48,8 +52,11 @@ func (s *search) recipes(c *match.Call, args, dirs []string) {
 			targets = append(targets, args[i])
 		}
 	}
+	if len(files) == 0 {
+		files = []string{"GNUmakefile", "makefile", "Makefile"}
+	}
 	for _, dir := range dirs {
-		m := makefile{rules: make(map[string]*makeRule), vars: maps.Clone(vars), found: s}
+		m := makefile{rules: make(map[string]*makeRule), vars: maps.Clone(vars), mark: "\t", found: s}
 		m.read(dir, text, 0)
 		for _, file := range files {
 			if !filepath.IsAbs(file) {
@@ -78,6 +85,7 @@ var assignment = sync.OnceValue(func() *regexp.Regexp {
 // read adds a text.
 func (m *makefile) read(dir, text string, depth int) {
 	var under []*makeRule
+	defined := "" // the variable whose lines are read, up to endef
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		if !m.spend(len(line)) {
 			return
@@ -86,18 +94,31 @@ func (m *makefile) read(dir, text string, depth int) {
 		if run := shellCall().FindStringSubmatch(line); run != nil {
 			m.runs = append(m.runs, run[1]+run[2])
 		}
-		recipe, isRecipe := strings.CutPrefix(line, "\t")
+		words := strings.Fields(line)
+		switch {
+		case defined != "" && len(words) > 0 && words[0] == "endef":
+			defined = ""
+			continue
+		case defined != "":
+			m.set(defined, line, "\n")
+			continue
+		}
+		recipe, isRecipe := strings.CutPrefix(line, m.mark)
 		if !isRecipe && !strings.HasPrefix(line, "#") {
-			words := strings.Fields(line)
+			if len(words) > 1 && slices.Contains(words[:2], "define") {
+				defined = words[slices.Index(words, "define")+1:][0]
+				continue
+			}
 			if set := assignment().FindStringSubmatch(line); set != nil {
 				if _, given := m.vars[set[1]]; !given || !strings.Contains(line, "?=") {
-					value := strings.TrimSpace(m.vars[set[1]] + " " + set[2])
-					m.vars[set[1]] = value
-					m.spend(len(value))
+					m.set(set[1], set[2], " ")
+				}
+				if set[1] == ".RECIPEPREFIX" {
+					m.mark = (set[2] + "\t")[:1]
 				}
 				continue
 			}
-			if len(words) > 1 && (words[0] == "include" || words[0] == "-include") && depth < 4 {
+			if len(words) > 1 && slices.Contains([]string{"include", "-include", "sinclude"}, words[0]) && depth < 4 {
 				for _, file := range words[1:] {
 					m.read(dir, m.found.read(filepath.Join(dir, m.expand(file, 0))), depth+1)
 				}
@@ -105,6 +126,10 @@ func (m *makefile) read(dir, text string, depth int) {
 			}
 			left, right, isRule := strings.Cut(line, ":")
 			if !isRule {
+				continue
+			}
+			if set := assignment().FindStringSubmatch(strings.TrimPrefix(right, ":")); set != nil { // of one target
+				m.set(set[1], set[2], " ")
 				continue
 			}
 			needs, behind, _ := strings.Cut(strings.TrimPrefix(right, ":"), ";")
@@ -121,6 +146,12 @@ func (m *makefile) read(dir, text string, depth int) {
 			rule.recipe = append(rule.recipe, recipe)
 		}
 	}
+}
+
+// set adds a value to a variable: which of several counts is not looked at.
+func (m *makefile) set(name, value, between string) {
+	m.vars[name] = strings.TrimSpace(m.vars[name] + between + value)
+	m.spend(len(m.vars[name]))
 }
 
 // rule adds a rule, and returns what its recipe belongs to.

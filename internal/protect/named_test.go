@@ -104,6 +104,30 @@ quiet:
 	true
 -- evil.sh --
 tenterhook daemon stop
+-- evil.mk --
+all:
+	tenterhook daemon stop
+-- quiet.mk --
+all:
+	true
+-- prefix.mk --
+.RECIPEPREFIX = >
+all:
+>tenterhook daemon stop
+-- ofone.mk --
+all: X = tenterhook daemon stop
+all:
+	$(X)
+-- define.mk --
+define X =
+true
+tenterhook daemon stop
+endef
+all:
+	$(X)
+-- sinclude.mk --
+sinclude evil.mk
+-- below/folder/file --
 -- package.json --
 {"workspaces": ["packages/*"], "scripts": {"build": "true", "prepare": "true"}}
 -- packages/a/package.json --
@@ -111,7 +135,11 @@ tenterhook daemon stop
 -- packages/a/stop.sh --
 tenterhook daemon stop
 -- installed/package.json --
-{"scripts": {"postinstall": "tenterhook daemon stop"}}
+{"scripts": {"postinstall": "tenterhook daemon stop", "restart": "tenterhook daemon stop", "evil": "tenterhook daemon stop"}}
+-- installed/src/x.js --
+-- always/.git/hooks/reference-transaction --
+tenterhook daemon stop
+-- always/.git/config --
 -- repo/.git/config --
 [core]
 	bare = false
@@ -133,7 +161,12 @@ tenterhook daemon stop
 		"make given CMD='tenterhook daemon stop'", "sudo make deploy", "sh -c 'make deploy'", "make --eval='x: ; tenterhook daemon stop' x",
 		"npm -w @x/a run build", "npm run build --workspaces", "pnpm -r build", "yarn workspace @x/a build", "npm --prefix packages/a run build", "npm --prefix=installed install", "cd installed && npm ci",
 		"cd repo && git commit -m x", "git -C repo commit -m x", "cd moved && git push", "cd twice && git push", "git -c core.hooksPath=.githooks -C moved push",
-		"cd repo && git hook run pre-commit",
+		"cd repo && git hook run pre-commit", "cd always && git branch x", "cd always; git fetch", "cd always && git push --no-verify",
+		"make -f evil.mk -f quiet.mk", "make -sf evil.mk", "make -Bkf evil.mk", "make --file=evil.mk", "make -f prefix.mk", "make -f ofone.mk", "make -f define.mk", "make -f sinclude.mk",
+		"cd below && make -C../other first", "make -Cother first",
+		"cd installed/src && npm run evil", "npm --prefix installed restart", "cd installed && yarn", "cd installed && npm it", "cd installed && npm clean-install", "cd installed && npm rebuild",
+		"cd installed && node --run evil", "cd installed && node --run=evil",
+		`eval "$(cat evil.sh)"`, `bash -c "$(cat evil.sh)"`, `eval "$(< evil.sh)"`,
 	} {
 		if got := judge(line); got != hook.Deny {
 			t.Errorf("%s: %v, want deny", line, got)
@@ -141,7 +174,7 @@ tenterhook daemon stop
 	}
 	for _, line := range []string{
 		"make", "make build", "make -n echo", "make quiet", "npm run build", "npm -w @x/a test", "npm install", "cd moved && git commit -m x", "cd repo && git log", "git commit -m x",
-		"echo make deploy", "make given CMD=true",
+		"echo make deploy", "make given CMD=true", "make -f quiet.mk", "make -sf quiet.mk", "yarn", "node --run build", "git branch x", `eval "$(cat sub/good.sh)"`,
 	} {
 		if got := judge(line); got != hook.NoOpinion {
 			t.Errorf("%s: %v, want no objection", line, got)

@@ -32,8 +32,8 @@ func (w *workspaces) UnmarshalJSON(data []byte) error {
 // script itself, and those before and after it, also of the project's own packages.
 func (s *search) packageScripts(c *match.Call, args, dirs []string) {
 	names, more, all := scriptNames(args)
-	if len(names) == 0 {
-		return
+	if len(names) == 0 { // yarn alone installs
+		names = installs["install"]
 	}
 	bases, dirs := dirs, slices.Clone(dirs)
 	add := func(dir string) {
@@ -50,6 +50,11 @@ func (s *search) packageScripts(c *match.Call, args, dirs []string) {
 		}
 		if len(dirs) == maxFiles {
 			break
+		}
+	}
+	for _, dir := range dirs { // a manager looks for the project from there upward
+		for up := filepath.Dir(dir); up != dir; dir, up = up, filepath.Dir(up) {
+			add(up)
 		}
 	}
 	for i := 0; i < len(dirs); i++ {
@@ -102,8 +107,16 @@ func (s *search) glob(dir, pattern string) []string {
 }
 
 // installs are commands with which a package manager runs scripts of these names.
-var installs = map[string][]string{"install": {"install", "prepare"}, "i": {"install", "prepare"}, "ci": {"install", "prepare"}, "add": {"install", "prepare"},
-	"pack": {"pack", "prepare"}, "publish": {"publish", "pack", "prepare"}, "t": {"test"}, "tst": {"test"}, "restart": {"stop", "start"}}
+var installs = func() map[string][]string {
+	all := map[string][]string{"pack": {"pack", "prepare"}, "publish": {"publish", "pack", "prepare"}, "t": {"test"}, "tst": {"test"}, "restart": {"restart", "stop", "start"},
+		"it": {"install", "prepare", "test"}, "install-test": {"install", "prepare", "test"}, "cit": {"install", "prepare", "test"}, "install-ci-test": {"install", "prepare", "test"},
+		"clean-install-test": {"install", "prepare", "test"}, "sit": {"install", "prepare", "test"}}
+	for _, name := range []string{"install", "i", "in", "ins", "inst", "insta", "instal", "isnt", "isnta", "isntal", "isntall", "add", "ci", "clean-install", "ic", "install-clean",
+		"isntall-clean", "rebuild", "rb", "link", "ln", "update", "up", "upgrade", "udpate", "dedupe", "ddp", "prune"} {
+		all[name] = []string{"install", "prepare"}
+	}
+	return all
+}()
 
 // scriptNames are the words of a package manager that may name a script: for run the
 // one behind it, else the command, as in npm test and yarn build. dirs are other

@@ -60,6 +60,14 @@ func (s *search) named(c *match.Call, words, dirs []string) {
 	switch name := filepath.Base(words[0]); name {
 	case "npm", "pnpm", "yarn", "bun":
 		s.packageScripts(c, words[1:], dirs)
+	case "node":
+		for i, w := range words {
+			if script, ok := strings.CutPrefix(w, "--run"); ok && script == "" && i+1 < len(words) {
+				s.packageScripts(c, words[i+1:i+2], dirs)
+			} else if ok {
+				s.packageScripts(c, []string{strings.TrimPrefix(script, "=")}, dirs)
+			}
+		}
 	case "make", "gmake":
 		s.recipes(c, words[1:], dirs)
 	case "git":
