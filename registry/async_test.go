@@ -169,6 +169,22 @@ timeout = 30
 	}
 }
 
+func TestCloseEndsHooksInTheBackgroundByTheirContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only()
+		opts.DrainTimeout = time.Second
+		reg := open(t, opts)
+		on(t, reg, "slow", func(ctx context.Context, _ hook.PreToolUse) (*hook.Output, error) { <-ctx.Done(); return nil, nil },
+			func(h *hook.Hook) { h.Async, h.Timeout = true, time.Hour })
+		dispatch(t, reg, bash("ls"))
+		began := time.Now()
+		err := reg.Close()
+		if err == nil || !strings.Contains(err.Error(), "1 background hooks were not done after 1s") || strings.Contains(err.Error(), "still run") || time.Since(began) != time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+	})
+}
+
 func TestReloadChangesHowManyRunInTheBackground(t *testing.T) {
 	dir := t.TempDir()
 	settings := filepath.Join(dir, "settings.toml")

@@ -62,7 +62,7 @@ func TestScriptThatChangesWhileARewriterRunsDoesNotRun(t *testing.T) {
 func TestScriptThatChangesBeforeItIsAskedAgainDoesNotRun(t *testing.T) {
 	opts := machine(t, "")
 	mark, script := filepath.Join(t.TempDir(), "mark"), filepath.Join(opts.Workspace, "check.sh")
-	write(t, script, "cat > /dev/null; : > "+mark+"; exit\n")
+	write(t, script, "cat > /dev/null; : > "+mark+"; echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"ask\"}}'; exit\n")
 	write(t, filepath.Join(opts.UserDir, "settings.toml"), "[sandbox]\nproject = \"none\"\n") // so that it can write the mark
 	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), handlers("PreToolUse", "cat | sh check.sh"))
 	reg := open(t, opts)
@@ -76,8 +76,12 @@ func TestScriptThatChangesBeforeItIsAskedAgainDoesNotRun(t *testing.T) {
 		write(t, script, "echo evil >&2\nexit 2\n")
 		return &hook.Output{UpdatedInput: []byte(`{"command": "pwd"}`)}, nil
 	})
-	if r := own(t, dispatch(t, reg, bash("ls"))); strings.Contains(r.Reason, "evil") || r.Failure != hook.FailureUntrusted {
+	out := dispatch(t, reg, bash("ls"))
+	if r := own(t, out); strings.Contains(r.Reason, "evil") || r.Failure != hook.FailureUntrusted {
 		t.Errorf("%+v", r)
+	}
+	if r := own(t, out); out.Verdict != hook.Ask || r.Earlier == nil || r.Earlier.Verdict() != hook.Ask {
+		t.Errorf("what it asked for before does not stand: %v %+v", out.Verdict, r)
 	}
 }
 

@@ -7,7 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -175,4 +179,32 @@ func TestVariableIsThatOfTheOptions(t *testing.T) {
 			t.Errorf("%s: %+v", r.Hook.Name, r)
 		}
 	}
+}
+
+// A caller whose event no hook caused takes a place as the host itself does.
+func TestEventsOfACallerTakePlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := only()
+		opts.MaxParallel = 2
+		reg := open(t, opts)
+		var running, most atomic.Int32
+		on(t, reg, "slow", func(context.Context, hook.PreToolUse) (*hook.Output, error) {
+			most.Store(max(most.Load(), running.Add(1)))
+			time.Sleep(time.Second)
+			running.Add(-1)
+			return nil, nil
+		})
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if _, err := reg.Dispatch(registry.WithCaller(t.Context(), registry.Caller{Env: []string{}}), bash("ls")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if most.Load() != 2 {
+			t.Errorf("%d run side by side, want 2", most.Load())
+		}
+	})
 }

@@ -62,19 +62,21 @@ func TestPinnedSessionKeepsTheGuardsItBeganWith(t *testing.T) {
 		"a rule that is not concerned": {before: manifest("type = \"rule\"\nif = \"Bash(rm *)\"\ndecision = \"deny\"\nreason = \"no\""), after: gone, kept: "user/guard"},
 		"an allow of a rule does not count": {before: manifest("type = \"rule\"\nif = \"Bash(ls)\"\ndecision = \"allow\""), after: gone, kept: "user/guard",
 			pinned: []string{"user/guard success"}, verdict: hook.NoOpinion},
-		"a background hook":       {before: manifest("async = true\ncommand = \"true\""), after: gone},
-		"one that wakes":          {before: manifest("async_rewake = true\ncommand = \"true\""), after: gone},
-		"one that was broken":     {before: manifest("command = 5"), after: gone},
-		"one of an observer":      {before: strings.Replace(denies, "PreToolUse", "PostToolUse", 1), after: gone},
-		"one of the workspace":    {file: "project", before: denies, after: gone},
-		"one of a named folder":   {file: "dir", before: denies, after: gone, kept: "dir/guard", pinned: []string{"dir/guard blocked"}, verdict: hook.Deny},
+		"a background hook":     {before: manifest("async = true\ncommand = \"true\""), after: gone},
+		"one that wakes":        {before: manifest("async_rewake = true\ncommand = \"true\""), after: gone},
+		"one that was broken":   {before: manifest("command = 5"), after: gone},
+		"one of an observer":    {before: strings.Replace(denies, "PreToolUse", "PostToolUse", 1), after: gone},
+		"one of the workspace":  {file: "project", before: denies, after: gone},
+		"one of a named folder": {file: "dir", before: denies, after: gone, kept: "dir/guard", pinned: []string{"dir/guard blocked"}, verdict: hook.Deny},
+		"one of a settings file": {file: "settings", before: entry(`"command": "exit 2"`), after: gone, kept: "user/settings.json:PreToolUse[0].0",
+			pinned: []string{"user/settings.json:PreToolUse[0].0 blocked"}, verdict: hook.Deny},
 		"self-protection was off": {before: denies, after: gone, settings: "self_protection = false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := machine(t, "")
 			dir := t.TempDir()
 			opts.Dirs = []string{dir}
-			file := map[string]string{"": filepath.Join(opts.UserDir, "hooks", "guard", "HOOK.md"), "dir": filepath.Join(dir, "guard", "HOOK.md"),
+			file := map[string]string{"": filepath.Join(opts.UserDir, "hooks", "guard", "HOOK.md"), "dir": filepath.Join(dir, "guard", "HOOK.md"), "settings": filepath.Join(opts.UserDir, "settings.json"),
 				"project": filepath.Join(opts.Workspace, ".tenterhook", "hooks", "guard", "HOOK.md")}[tc.file]
 			write(t, file, tc.before)
 			reg := open(t, opts)

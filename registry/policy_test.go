@@ -282,6 +282,33 @@ func TestDefaultPolicyIsThatOfTheSettings(t *testing.T) {
 	}
 }
 
+func TestEachHookThatAListDisablesIsOff(t *testing.T) {
+	opts := machine(t, "")
+	put(t, filepath.Join(opts.UserDir, "hooks"), strings.ReplaceAll(denies("a"), "guard", "a")+strings.ReplaceAll(denies("b"), "guard", "b")+strings.ReplaceAll(denies("c"), "guard", "c"))
+	write(t, filepath.Join(opts.UserDir, "settings.toml"), `disabled = ["user/a", "user/b", "user/c"]`)
+	if out := dispatch(t, open(t, opts), bash("ls")); out.Verdict != hook.NoOpinion || strings.Join(statuses(out), " ") != "user/a skipped user/b skipped user/c skipped" {
+		t.Errorf("%v %v", out.Verdict, statuses(out))
+	}
+}
+
+// What settings say of sandboxes is about hooks that come from files.
+func TestSettingsLeaveTheSandboxOfARegisteredHookAlone(t *testing.T) {
+	opts := machine(t, "")
+	write(t, filepath.Join(opts.UserDir, "settings.toml"), "sandbox_required = false\n")
+	reg := open(t, opts)
+	var got *hook.Sandbox
+	declared := &hook.Sandbox{Mode: hook.SandboxStrict}
+	err := reg.Register(&hook.Hook{Name: "own", Event: hook.EventPreToolUse, Kind: hook.KindCommand, Sandbox: declared, Handler: hook.HandlerFunc(
+		func(_ context.Context, c *hook.Call) (*hook.Output, error) { got = c.Hook.Sandbox; return nil, nil })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dispatch(t, reg, bash("ls"))
+	if diff := cmp.Diff(&hook.Sandbox{Mode: hook.SandboxStrict}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestDisabledNamesAHookThatIsThere(t *testing.T) {
 	opts := machine(t, "")
 	put(t, filepath.Join(opts.UserDir, "hooks"), denies("guard"))
@@ -444,7 +471,7 @@ func TestReloadedSettingsReachHooksThatWereRegistered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct{ settings, want string }{
-		{"", ""}, {`default_on_failure = "block"`, "block block"}, {"[breaker]\nfailures = 1", ""},
+		{"", ""}, {`default_on_failure = "block"`, "block block"}, {"", ""}, {"[breaker]\nfailures = 1", ""},
 	} {
 		write(t, file, step.settings)
 		reload(t, reg)

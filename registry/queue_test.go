@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,15 @@ func TestHookOfAQueueIsHandedToAWorkerWhoseResultComes(t *testing.T) {
 			t.Fatal("no result comes")
 		}
 	}
+	looks := func() bool {
+		stacks := make([]byte, 1<<20)
+		return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "(*pool).look")
+	}
+	for until := time.Now().Add(30 * time.Second); looks(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("results are looked for although none is waited for")
+		}
+	}
 }
 
 func TestHookOfAQueueThatIsOfNoPackFails(t *testing.T) {
@@ -116,8 +126,8 @@ func TestWorkerRunsTheHookOfAPackThatAJobNames(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-	if _, err := reg.RunPacked(t.Context(), digest, "slow/HOOK.md", hook.PreToolUse{ToolName: "Bash", ToolInput: []byte("{")}); err != nil {
-		t.Logf("input that is no JSON: %v", err)
+	if r, err := reg.RunPacked(t.Context(), digest, "slow/HOOK.md", hook.PreToolUse{ToolName: "Bash", ToolInput: []byte("{")}); err == nil {
+		t.Errorf("input that is no JSON: %+v", r)
 	}
 	if len(calls) != 1 {
 		t.Errorf("it was called %d times", len(calls))

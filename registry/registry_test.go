@@ -53,6 +53,9 @@ func remedied(t testing.TB, notes []hook.Diagnostic) {
 		"deprecated": true, "superseded": true, "ref_missing": true, "kept_last_good": true, "unreadable": true, "second_rewrite": true,
 		"untrusted": true, "ineligible": true, "matcher_invalid": true, "disabled_list": false}
 	for _, d := range notes {
+		if d.Severity == "" || d.Code == "" || d.Message == "" {
+			t.Errorf("a diagnostic that says nothing: %+v", d)
+		}
 		if somewhere, own := placed[d.Code]; own && (d.Severity == "" || d.Message == "" || d.Hint == "" || somewhere && d.Path == "" && d.Hook == "") {
 			t.Errorf("a diagnostic without its place or its remedy: %+v", d)
 		}

@@ -130,8 +130,24 @@ func TestEarlierRewriterIsAskedAboutTheEnd(t *testing.T) {
 	on(t, reg, "b-adds-sudo", func(_ context.Context, in hook.PreToolUse) (*hook.Output, error) {
 		return &hook.Output{UpdatedInput: bash("sudo " + commandOf(t, in.ToolInput)).ToolInput}, nil
 	}, rewrites)
-	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.Deny || out.Reason != "no sudo" {
+	out := dispatch(t, reg, bash("ls"))
+	if out.Verdict != hook.Deny || out.Reason != "no sudo" {
 		t.Errorf("%v %q", out.Verdict, out.Reason)
+	}
+	if r := out.Results[0]; r.Stale || r.Earlier == nil || !r.Earlier.Stale || out.Results[1].Earlier != nil {
+		t.Errorf("%+v %+v", r, r.Earlier)
+	}
+}
+
+// A hook that only the rewritten input concerns has one answer: that it was not asked
+// before is none.
+func TestHookThatARewriteConcernsHasOneAnswer(t *testing.T) {
+	reg := open(t, only())
+	on(t, reg, "a-rewriter", rewriter(t, "sudo"), rewrites)
+	on(t, reg, "b-guard", answer(hook.Asked("sure?")), func(h *hook.Hook) { h.If = hook.Rules{"Bash(*sudo)"} })
+	out := dispatch(t, reg, bash("ls"))
+	if len(out.Results) != 2 || out.Verdict != hook.Ask || out.Results[1].Status != hook.StatusSuccess || out.Results[1].Earlier != nil {
+		t.Errorf("%v %+v", out.Verdict, out.Results)
 	}
 }
 

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -65,6 +66,23 @@ func TestOnceRunsOnceInEachSession(t *testing.T) {
 	dispatch(t, reg, inSession("other"))
 	if runs != 3 { // a failure, a success, another session
 		t.Errorf("it ran %d times", runs)
+	}
+}
+
+// A reload that changes other hooks does not let a hook run again that has run.
+func TestOnceOfASessionOutlivesAReload(t *testing.T) {
+	opts := machine(t, "")
+	put(t, filepath.Join(opts.UserDir, "hooks"), "-- it/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"true\"\nonce = true\n+++\n")
+	reg := open(t, opts)
+	if got := statuses(dispatch(t, reg, inSession("s"))); !slices.Equal(got, []string{"user/it success"}) {
+		t.Fatal(got)
+	}
+	put(t, filepath.Join(opts.UserDir, "hooks"), "-- another/HOOK.md --\n+++\nevent = \"PreToolUse\"\ncommand = \"true\"\n+++\n")
+	if changed := reload(t, reg); summary(changed) != "+user/another" {
+		t.Fatal(summary(changed))
+	}
+	if got := statuses(dispatch(t, reg, inSession("s"))); !slices.Equal(got, []string{"user/another success"}) {
+		t.Errorf("it runs again: %v", got)
 	}
 }
 

@@ -123,9 +123,6 @@ func (r *Reader) loadFleet(last []*Fleet, l *Loaded) {
 			m = last[i]
 		} else {
 			m = &Fleet{Settings: c.settings.Fleet, scope: c.scope}
-			if i >= 0 {
-				m.Store = last[i].Store
-			}
 			m.read(c)
 			if i >= 0 {
 				m.keepSame(last[i])
@@ -154,10 +151,7 @@ func storeOf(s dialect.FleetSettings) (*fleetpolicy.Store, error) {
 func (m *Fleet) read(c *ConfigFile) {
 	began := time.Now()
 	var err error
-	if m.Store == nil {
-		m.Store, err = storeOf(c.settings.Fleet)
-	}
-	if err != nil {
+	if m.Store, err = storeOf(c.settings.Fleet); err != nil {
 		f := &fleetFile{ConfigFile: &ConfigFile{scope: c.scope, path: c.path, product: ownProduct}, fleet: Policy{Fleet: c.settings.Fleet.Name, Scope: c.scope.Scope, Path: c.path}}
 		f.broken(&fleetpolicy.Refusal{Code: fleetSettings, Message: "the fleet's policies cannot be relied on: " + err.Error(), Hint: "correct [fleet] in " + c.path})
 		m.files = append(m.files, f.done())
