@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/hook"
@@ -32,6 +34,7 @@ type call struct {
 	native string     // the agent's name of the event
 	event  hook.Event // ours
 	fields map[string]json.RawMessage
+	came   []hook.Member // the fields of the payload
 	caller Caller
 	said   native
 }
@@ -40,8 +43,8 @@ type call struct {
 // canonical event, tool names and input keys. It fails on an event that the
 // agent does not have, and on anything but one JSON object without duplicate
 // keys whose known fields have the right types; then [Agent.Undecided] is the
-// answer. It returns ErrNoEvent for a call that stands for no event. It keeps
-// nothing of stdin.
+// answer. It returns ErrNoEvent for a call that stands for no event. The input shares
+// the memory of stdin.
 func (a *Agent) Decode(event string, stdin []byte, caller Caller) (hook.Input, error) {
 	ours, ok := a.Event(event)
 	if !ok {
@@ -54,7 +57,7 @@ func (a *Agent) Decode(event string, stdin []byte, caller Caller) (hook.Input, e
 	if a.isClaude() && fromCopilot(members) {
 		return copilot.Decode(event, stdin, caller) // it runs a project's entries for Claude Code too
 	}
-	c := &call{agent: a, native: event, event: ours, caller: caller, fields: make(map[string]json.RawMessage, len(members)+2)}
+	c := &call{agent: a, native: event, event: ours, caller: caller, came: members, fields: make(map[string]json.RawMessage, len(members)+2)}
 	for _, m := range members {
 		c.fields[m.Key] = m.Value
 	}
@@ -87,15 +90,31 @@ func (c *call) input() (hook.Input, error) {
 	if c.text("cwd") == "" {
 		c.set("cwd", c.caller.Dir)
 	}
-	data, err := json.Marshal(c.fields)
-	if err != nil {
-		return nil, fmt.Errorf("the payload of %s: %w", c.native, err)
-	}
-	in, err := hook.DecodeInput(data)
+	in, err := hook.DecodeMembers(c.members())
 	if err != nil {
 		return nil, fmt.Errorf("the payload of %s: %w", c.native, err)
 	}
 	return in, nil
+}
+
+// members are the fields. Those that are as they came were read already, and may be
+// long.
+func (c *call) members() []hook.Member {
+	list := make([]hook.Member, 0, len(c.fields))
+	for _, m := range c.came {
+		if now := c.fields[m.Key]; len(now) == len(m.Value) && &now[0] == &m.Value[0] {
+			list = append(list, m)
+			delete(c.fields, m.Key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.fields)) {
+		value := c.fields[key]
+		if value == nil {
+			value = json.RawMessage("null")
+		}
+		list = append(list, hook.Member{Key: key, Value: value})
+	}
+	return list
 }
 
 // text returns a field that is a text, "" if it is none.

@@ -121,9 +121,20 @@ func DecodeInput(data []byte) (Input, error) {
 	if err != nil {
 		return nil, err
 	}
+	return DecodeMembers(members)
+}
+
+// DecodeMembers is DecodeInput of the members of an object, with no key twice. It
+// checks the values that [Members] did not read.
+func DecodeMembers(members []Member) (Input, error) {
 	var ev Event
 	found := false
 	for _, m := range members {
+		if !m.sound {
+			if err := CheckJSON(m.Value); err != nil {
+				return nil, fmt.Errorf("%s: %w", m.Key, err)
+			}
+		}
 		if m.Key == "hook_event_name" {
 			if err := json.Unmarshal(m.Value, &ev); err != nil || ev == "" {
 				return nil, fmt.Errorf("hook_event_name: want the name of an event, got %s", clip(m.Value))

@@ -195,6 +195,21 @@ func TestDecodeInputRefuses(t *testing.T) {
 	}
 }
 
+// Members that Members did not return may hold anything.
+func TestDecodeMembersChecksWhatWasNotRead(t *testing.T) {
+	event := hook.Member{Key: "hook_event_name", Value: json.RawMessage(`"PreToolUse"`)}
+	for _, value := range []string{"", "{", `{"a":1,"a":2}`, `{} {}`} {
+		in, err := hook.DecodeMembers([]hook.Member{event, {Key: "tool_input", Value: json.RawMessage(value)}})
+		if err == nil {
+			t.Errorf("%q: got %+v", value, in)
+		}
+	}
+	in, err := hook.DecodeMembers([]hook.Member{event, {Key: "tool_input", Value: json.RawMessage(`{"a":1}`)}})
+	if call, ok := hook.ToolCallOf(in); err != nil || !ok || string(call.ToolInput) != `{"a":1}` {
+		t.Errorf("got %+v, %v", in, err)
+	}
+}
+
 func TestKeysOfAnotherCaseAreNotOurs(t *testing.T) {
 	in, err := hook.DecodeInput([]byte(`{"hook_event_name":"PreToolUse","TOOL_NAME":"x","tool_name":"Bash"}`))
 	if err != nil {

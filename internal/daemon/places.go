@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/account"
@@ -40,12 +41,12 @@ func placesOf(env []string) places {
 
 // accountPlaces are the standard directories of this user's account, zero if it
 // has no home directory.
-func accountPlaces() places {
+var accountPlaces = sync.OnceValue(func() places {
 	if account.Home() == "" {
 		return places{}
 	}
 	return placesOf([]string{"HOME=" + account.Home()})
-}
+})
 
 // inUse reports whether an operator keeps anything there that decides: hooks,
 // entries, approvals, or hooks that are switched off.
