@@ -39,6 +39,8 @@ var (
 	systemParts = wordSet("usr boot etc system library bin sbin lib lib64 var srv mnt media volumes")
 	// dataDirs hold what services keep, each in a directory of its own.
 	dataDirs = wordSet("var/lib var/www var/spool lib/modules usr/lib")
+	// stores are services whose data is lost with a part of it, however deep.
+	stores = wordSet("postgresql postgres pgsql mysql mariadb mongodb mongo redis etcd couchdb cassandra elasticsearch opensearch clickhouse influxdb neo4j minio vault consul kubelet libvirt")
 	// ownDirs below a home hold data that no repository restores.
 	ownDirs = wordSet(".aws .config .gnupg .kube .local .ssh desktop documents downloads library pictures music movies videos .password-store")
 )
@@ -194,7 +196,7 @@ func ownedPlace(parts []string, c *Call) place {
 		return homePlace(parts[1:])
 	case len(parts) > 2 && !everything(at(1)) && dataDirs.has(at(0)+"/"+at(1)) && at(2) != "apt",
 		at(0) == "mnt" && len(at(1)) == 1 && len(parts) > 2: // a drive of Windows
-		if len(parts) == 3 || len(parts) == 4 && everything(at(3)) {
+		if len(parts) == 3 || len(parts) == 4 && everything(at(3)) || at(0) == "var" && stores.has(at(2)) {
 			return place{harm: doubtful, kind: ofSystem, what: "data of the system"}
 		}
 		return place{}

@@ -118,7 +118,7 @@ func (d *destruction) judge() {
 
 // looked are the programs whose words are looked at one by one.
 var looked = wordSet(`rm find chmod chown chgrp chattr setfacl mv cp tee shred truncate install ln sponge unlink rmdir rename prename
-	dd dcfldd ddrescue rsync git kill pkill killall diskutil sqlite3 sqlite duckdb bq skill sed perl ed ex patch tar zip 7z 7za rimraf del-cli trash trash-put gio`)
+	dd dcfldd ddrescue rsync git curl wget kill pkill killall diskutil sqlite3 sqlite duckdb bq skill sed perl ed ex patch tar zip 7z 7za rimraf del-cli trash trash-put gio`)
 
 func judges(name string) bool {
 	name = kindOf(name)
@@ -152,6 +152,9 @@ func (d *destruction) command() {
 		d.edit(name, args)
 	case "rsync":
 		d.mirror(args)
+	case "curl", "wget":
+		d.edit(name, args)
+		d.other(name, args)
 	case "git":
 		d.git(args)
 	case "reboot", "shutdown", "halt", "poweroff", "telinit":
@@ -313,6 +316,9 @@ func (d *destruction) mode(name string, args []string) {
 		p := d.danger(w)
 		if !recursive && name == "chmod" && p.system && slices.ContainsFunc(args, takesAway) {
 			d.verdict(doubtful, "would take the permissions of a file of the system")
+		}
+		if (name == "chown" || name == "chgrp") && p.system && p.harm < fatal {
+			d.verdict(doubtful, "would change who owns a file of the system")
 		}
 		if isOption(w) || p.harm != fatal || p.kind == ofHere {
 			continue

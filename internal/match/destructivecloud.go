@@ -134,7 +134,7 @@ func (d *destruction) database(args []string) {
 // entry is words that must all be there, in that order.
 var losing = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
-		"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm -a", "rm --all", "rmi -a", "rmi --all", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "buildx prune -a", "container prune", "rm -f -v", "network prune"},
+		"docker":         {"system prune", "system reset", "rm -f \x04", "rmi -f \x04", "kill \x04", "rm \x04", "machine rm", "rm -a", "rm --all", "rmi -a", "rmi --all", "compose rm -f", "swarm leave", "volume rm", "volume prune", "compose down -v", "compose down --volumes", "image prune -a", "builder prune -a", "buildx prune -a", "container prune", "rm -f -v", "network prune"},
 		"kubectl":        {"delete", "drain", "replace --force", "scale --replicas=0", "scale --replicas 0", "apply --prune"},
 		"helm":           {"uninstall", "delete"},
 		"terraform":      {"destroy", "destroy-all", "apply -destroy", "state rm", "workspace delete", "apply -auto-approve", "taint", "force-unlock"},
@@ -178,6 +178,9 @@ func (d *destruction) cloud(name string, args []string) {
 	name = strings.TrimRight(name, "0123456789.") // python3.12
 	if name == "docker" {
 		d.container(args)
+	}
+	if name == "ansible" && slices.ContainsFunc(args, func(w string) bool { return strings.Contains(w, "state=absent") }) {
+		d.verdict(doubtful, "deletes on other machines")
 	}
 	loses := slices.ContainsFunc(losing()[name], func(form string) bool { return hasForm(args, form) }) || d.loses(name, args)
 	if loses && !slices.ContainsFunc(args, onlyShows) {

@@ -7,7 +7,7 @@ import (
 )
 
 // deletingCode are parts of code that delete.
-var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "rmdirsync", "file.delete", "remove_tree", "rmdir(", "unlink", "removeall", "removesync", "deno.remove", "delete-directory", "delete-file", "deletedirectory", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "file_util.rm", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
+var deletingCode = []string{"rmtree", "rm_rf", "rmsync", "rmdirsync", "file.delete", "remove_tree", "rmdir(", "unlink", "removeall", "removesync", "deno.remove", "delete-directory", "delete-file", "deletedirectory", "file delete", "rd /s", "rmdir /s", "del /s", "del /f", "file_util.rm", "remove_entry", "remove_dir", "remove_file", "removedirectory", "fileutils.rm", "remove-item", "os.remove", "deleteifexists", "rimraf", "delete_tree"}
 
 // callsRm matches a call of rm, as in fs.promises.rm("x").
 var callsRm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\brm(?:_r)?\(`) })

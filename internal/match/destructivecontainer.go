@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// container judges docker run: what it deletes below a directory of this machine that the container has.
+// container judges docker run: what it deletes or writes below a directory of this machine that the container has.
 func (d *destruction) container(args []string) {
 	deletes := slices.ContainsFunc(args, func(w string) bool {
-		return deleters.has(programName(w)) || w == "-delete" || strings.Contains(w, "-delete") || strings.Contains(w, "rm -")
+		return deleters.has(programName(w)) || strings.Contains(w, "-delete") || strings.Contains(w, "rm -") || strings.Contains(w, ">")
 	})
 	if !deletes || !slices.ContainsFunc(args, func(w string) bool { return w == "run" || w == "create" }) {
 		return
@@ -24,7 +24,7 @@ func (d *destruction) container(args []string) {
 					continue
 				}
 				if p := d.danger(from); p.harm > harmless && p.kind != ofHere {
-					d.verdict(doubtful, "would delete in "+describe(from, p)+", which the container has as "+excerpt(shown(w)))
+					d.verdict(doubtful, "would change "+describe(from, p)+", which the container has as "+excerpt(shown(w)))
 				}
 			}
 		}

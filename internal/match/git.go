@@ -58,6 +58,10 @@ func (r *lineReader) git(words []string, at int, in stream) {
 	}
 	for j, w := range rest {
 		switch {
+		case rest[0] == "clone" && (w == "-c" || w == "--config") && j+1 < len(rest):
+			r.gitConfig(rest[j+1])
+		case rest[0] == "clone" && (strings.HasPrefix(w, "--config=") || strings.HasPrefix(w, "-c") && len(w) > 2):
+			r.gitConfig(strings.TrimPrefix(strings.TrimPrefix(w, "--config="), "-c"))
 		case rest[0] == "remote-ext" && j == 2:
 			r.text(w, does, runBy("git "+rest[0]))
 		case rest[0] == "for-each-repo" && j > 0 && !isOption(w):
@@ -105,7 +109,7 @@ func (r *lineReader) gitVariable(name, text string) {
 		for setting := range strings.FieldsSeq(strings.ReplaceAll(text, "'", "")) {
 			r.gitConfig(setting)
 		}
-	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_"):
+	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_") && text != "*": // * is for safe.directory
 		r.line.setting = name
 		r.text(strings.TrimPrefix(text, "!"), may, "in "+plain(name))
 		r.text("git "+text, may, "in "+plain(name))

@@ -66,9 +66,11 @@ func (r *lineReader) redirect(redir *syntax.Redirect) (from stream, elsewhere bo
 			if strings.Trim(strings.TrimSuffix(target, "-"), "0123456789") != "" {
 				r.line.files = append(r.line.files, file{target, true, r.how})
 				elsewhere = true
+			} else if redir.Op == syntax.DplIn && target != "0" && target != "-" { // what was opened before
+				from.present = true
 			}
 		}
-		return stream{}, elsewhere
+		return from, elsewhere
 	}
 	writes := redir.Op != syntax.RdrIn
 	for _, target := range r.one(redir.Word) {

@@ -266,6 +266,9 @@ func (r *lineReader) xargs(args []string, in stream, via string) {
 		}
 		if mark == "" {
 			r.carried(append(words[:len(words):len(words)], items...), in, does, via)
+			if whole := strings.Trim(in.text, "'\"\x00\n"); len(items) > 1 && whole != "" && len(whole) < maxValue { // one item: quoted, or of -0
+				r.carried(append(words[:len(words):len(words)], whole), in, may, via)
+			}
 			continue
 		}
 		replaced := make([]string, len(words))

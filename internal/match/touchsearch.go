@@ -97,7 +97,7 @@ func (s *touchSearch) command(one *started) {
 // word holds the parts of a word that may be paths against the patterns. opens
 // says that a word of which nothing is known counts.
 func (s *touchSearch) word(w string, h how, by string, opens bool) {
-	if s.seen[w] || s.done() || w == processFile && (by == "redirected" || isKnown(kindOf(by))) { // its writer is judged by itself
+	if s.seen[w] || s.done() || w == processFile && (by == "redirected" || isKnown(kindOf(by)) || databases.has(by)) { // its writer is judged by itself
 		return
 	}
 	s.seen[w] = true

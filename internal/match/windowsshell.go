@@ -10,7 +10,7 @@ import (
 // same in them and in a POSIX shell are judged, and whatever else they run cannot be read.
 func (r *lineReader) windowsShell(name string, args []string, via string) {
 	if len(args) == 0 {
-		r.line.cannotRead("runs a shell that reads its commands from elsewhere")
+		r.cannotRead("runs a shell that reads its commands from elsewhere")
 		return
 	}
 	for i, arg := range args {
@@ -26,11 +26,18 @@ func (r *lineReader) windowsShell(name string, args []string, via string) {
 			return
 		case name == "cmd" && strings.HasPrefix(arg, "/"), name != "cmd" && harmlessOption().MatchString(arg):
 		default: // an encoded command, a file, text
-			r.line.cannotRead("runs what " + plain(shown(arg)) + " makes " + name + " run")
+			r.cannotRead("runs what " + plain(shown(arg)) + " makes " + name + " run")
 			return
 		}
 	}
-	r.line.cannotRead("runs a shell that reads its commands from elsewhere")
+	r.cannotRead("runs a shell that reads its commands from elsewhere")
+}
+
+// cannotRead says why the line cannot be read, unless the command is only spoken of.
+func (r *lineReader) cannotRead(why string) {
+	if r.how > mentioned {
+		r.line.cannotRead(why)
+	}
 }
 
 // harmlessOption matches the options of PowerShell that take no value and run nothing.
@@ -52,7 +59,7 @@ func (r *lineReader) windowsText(shell, text string, h how, via string) {
 	} else if sameInEveryShell(text) {
 		text = strings.ReplaceAll(text, `\`, "/")
 	} else {
-		r.line.cannotRead("runs text for another shell")
+		r.cannotRead("runs text for another shell")
 		return
 	}
 	r.text(text, h, via)
