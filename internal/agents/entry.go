@@ -137,7 +137,7 @@ func (h handler) agent() string {
 	for len(args) > 2 && args[0] == "--env" {
 		args = args[2:]
 	}
-	if len(args) != 2 || !bridgePath.MatchString(h.Command) {
+	if len(args) != 2 || !bridgePath().MatchString(h.Command) {
 		return ""
 	}
 	a, ok := bridge.Lookup(args[0])

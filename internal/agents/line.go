@@ -154,7 +154,7 @@ func (c caller) gate(call string, gone closed.Answer) string {
 // bridgeName is how the path of the bridge ends.
 const bridgeName = `[/\\]tenterhook-bridge(?:\.exe)?`
 
-var bridgePath = regexp.MustCompile(bridgeName + `$`)
+var bridgePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(bridgeName + `$`) })
 
 // ourLines recognize an entry of ours by its command, whichever program it
 // names, in each shell. The group is the agent.

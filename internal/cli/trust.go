@@ -127,6 +127,9 @@ func (a *app) listSubjects(reg *registry.Registry) error {
 		rows[i] = []string{state, oneLine(s.ID()), oneLine(cmp.Or(s.Verdict.Why, unboundNote(s.Verdict.Unbound())))}
 	}
 	table(a.Out, style, []string{"STATE", "HOOK", "WHY"}, rows)
+	if i := slices.IndexFunc(subjects, func(s registry.Subject) bool { return !s.Verdict.Approved }); i >= 0 {
+		fmt.Fprintln(a.Out, style.dim("look at one, then approve it: tenterhook trust "+oneLine(shellQuote(subjects[i].ID()))))
+	}
 	return nil
 }
 
@@ -233,6 +236,7 @@ func (a *app) approve(ctx context.Context, reg *registry.Registry, ids []string,
 			return err
 		} else if !ok {
 			fmt.Fprintln(a.Err, "not approved")
+			a.code = exitError
 			continue
 		}
 		if err := reg.Approvals().ApproveUnbound(seal); err != nil {

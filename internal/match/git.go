@@ -14,6 +14,10 @@ var gitProse = wordSet("-m --message --grep -S -G --author -am")
 // gitRuns are the options whose value is a command.
 var gitRuns = wordSet("--exec --extcmd --upload-pack --receive-pack --open-files-in-pager --upload-archive --sendmail-cmd --to-cmd --cc-cmd --header-cmd")
 
+// gitPrograms are commands of git that are programs too, as git-push is in /usr/lib/git-core. git-lfs and others are no git.
+var gitPrograms = wordSet(`am bisect branch checkout cherry-pick clean clone commit fetch fetch-pack filter-branch gc http-fetch http-push ls-remote merge
+	p4 prune pull push rebase reflog reset restore revert rm send-email send-pack stash submodule subtree svn switch update-ref worktree`)
+
 // behindGitOptions returns git's subcommand and what stands behind it.
 func behindGitOptions(args []string) []string {
 	for len(args) > 0 && isOption(args[0]) {

@@ -97,7 +97,6 @@ var additions = []struct {
 	{reason: "trap", call: "trap "},
 	{reason: "find -exec", call: "find . -exec"},
 	{reason: "a path for the name", call: "/usr/bin/git"},
-	{reason: "a command of git as a program", call: "git-lfs"},
 	{reason: "caliban's form", rule: "Bash:git *"},
 	{reason: "a rule for WebFetch", rule: "WebFetch("},
 	{reason: "a rule for Agent", ruleExactly: []string{"Agent(general-purpose)", "Task(general-purpose)"}},

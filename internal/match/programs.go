@@ -90,7 +90,7 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		r.git(words, at, in)
 		return true
 	}
-	if sub, ok := strings.CutPrefix(name, "git-"); ok && sub != "" { // git-push, which may be a program of its own
+	if sub, ok := strings.CutPrefix(name, "git-"); ok && gitPrograms.has(sub) { // git-push
 		words := append([]string{"git", sub}, words[1:]...)
 		r.git(words, r.line.add(newStarted(words, r.how, r.via)), in)
 	}
