@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/dlclark/regexp2/v2"
 	"go.uber.org/goleak"
 
 	"github.com/tenterhook/tenterhook/internal/built"
@@ -29,8 +30,16 @@ func TestMain(m *testing.M) {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+	goleak.VerifyTestMain(clocked{m}, goleak.Cleanup(func(code int) {
 		os.RemoveAll(dir)
 		os.Exit(code)
 	}))
+}
+
+// clocked ends the clock of matchers, which would end by itself, a second later.
+type clocked struct{ *testing.M }
+
+func (c clocked) Run() int {
+	defer regexp2.StopTimeoutClock()
+	return c.M.Run()
 }
