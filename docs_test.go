@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/decl"
 	"github.com/tenterhook/tenterhook/internal/dialect"
@@ -26,7 +25,7 @@ var generated = []struct {
 	make       func() string
 }{
 	{"docs/events.md", "events", eventTable},
-	{"docs/agents.md", "matrix", bridge.Matrix},
+	{"docs/agents.md", "matrix", agentMatrix},
 	{"docs/handlers.md", "kinds", kindTable},
 	{"docs/hook-md.md", "keys", keyReference},
 	{"docs/settings.md", "products", productTable},

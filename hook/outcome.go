@@ -9,35 +9,35 @@ import (
 // Outcome is what all hooks of an event decided together. A denial is an
 // Outcome, not an error.
 type Outcome struct {
-	Event   Event
-	Run     string // names the dispatch for the recorder; "" = nothing records it
-	Verdict Verdict
-	Reason  string // of the first hook, in order, with the winning verdict
+	Event   Event   `json:"event"`
+	Run     string  `json:"run,omitempty"` // names the dispatch for the recorder; "" = nothing records it
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason"` // of the first hook, in order, with the winning verdict
 
-	Stop       bool // the agent stops, whatever the verdict
-	StopReason string
+	Stop       bool   `json:"stop"` // the agent stops, whatever the verdict
+	StopReason string `json:"stop_reason,omitempty"`
 
-	UpdatedInput      json.RawMessage // the tool input to use instead; nil = as it was
-	UpdatedToolOutput json.RawMessage
-	Contexts          []string // for the model, in order
-	SystemMessages    []string // for the person, in order
-	SuppressOutput    bool
+	UpdatedInput      json.RawMessage `json:"updated_input"` // the tool input to use instead; nil = as it was
+	UpdatedToolOutput json.RawMessage `json:"updated_tool_output,omitempty"`
+	Contexts          []string        `json:"context"`         // for the model, in order
+	SystemMessages    []string        `json:"system_messages"` // for the person, in order
+	SuppressOutput    bool            `json:"suppress_output,omitempty"`
 
-	Permission             *PermissionAnswer
-	Elicitation            *ElicitationAnswer
-	InitialUserMessages    []string
-	SessionTitle           string
-	WatchPaths             []string
-	SuppressOriginalPrompt bool
-	DisplayContent         *string
-	Retry                  bool
-	WorktreePath           string
-	Texts                  []string
-	TerminalSequences      []string
-	Env                    map[string]string
+	Permission             *PermissionAnswer  `json:"permission,omitempty"`
+	Elicitation            *ElicitationAnswer `json:"elicitation,omitempty"`
+	InitialUserMessages    []string           `json:"initial_user_messages,omitempty"`
+	SessionTitle           string             `json:"session_title,omitempty"`
+	WatchPaths             []string           `json:"watch_paths,omitempty"`
+	SuppressOriginalPrompt bool               `json:"suppress_original_prompt,omitempty"`
+	DisplayContent         *string            `json:"display_content,omitempty"`
+	Retry                  bool               `json:"retry,omitempty"`
+	WorktreePath           string             `json:"worktree_path,omitempty"`
+	Texts                  []string           `json:"texts,omitempty"`
+	TerminalSequences      []string           `json:"terminal_sequences,omitempty"`
+	Env                    map[string]string  `json:"env,omitempty"`
 
-	Results     []Result // one for each hook that the event concerned, in order
-	Diagnostics []Diagnostic
+	Results     []Result     `json:"results"` // one for each hook that the event concerned, in order
+	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
 // MayProceed reports whether the action that the event announces may continue

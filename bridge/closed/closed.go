@@ -11,6 +11,7 @@
 package closed
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -122,10 +123,8 @@ func Classify(agent, event string) Class {
 	if _, ok := gates()[agent][event]; ok {
 		return Gate
 	}
-	for _, name := range observers()[agent] {
-		if name == event {
-			return Observer
-		}
+	if slices.Contains(observers()[agent], event) {
+		return Observer
 	}
 	return Unknown
 }

@@ -135,7 +135,7 @@ func (e Env) planTrustEnd(f *FileReceipt) (*Change, error) {
 	}
 	c := &Change{Path: now.path, Old: now.data, mode: now.mode, owner: now.owner, New: now.data}
 	if now.data != nil {
-		c.New, err = withoutTrust(now.data, f)
+		c.New = withoutTrust(now.data, f)
 	}
 	return c, err
 }

@@ -1,6 +1,10 @@
 package agents
 
-import "github.com/tenterhook/tenterhook/internal/agents/loopback"
+import (
+	"maps"
+
+	"github.com/tenterhook/tenterhook/internal/agents/loopback"
+)
 
 // client is how an agent's program is run once, without a person and without an
 // account, against a model on loopback.
@@ -31,9 +35,7 @@ func (c client) files(at modelAt) map[string]string {
 func shellTool(name, key string, more map[string]any) func(string) loopback.Call {
 	return func(command string) loopback.Call {
 		input := map[string]any{key: command}
-		for k, v := range more {
-			input[k] = v
-		}
+		maps.Copy(input, more)
 		return loopback.Call{Name: name, Input: input}
 	}
 }

@@ -243,25 +243,25 @@ func (e Env) noteTrust(a *bridge.Agent, s Scope, change func() ([]string, error)
 }
 
 // withoutTrust is Codex' configuration without the trust of our entries.
-func withoutTrust(now []byte, f *FileReceipt) ([]byte, error) {
+func withoutTrust(now []byte, f *FileReceipt) []byte {
 	if digest(now) == f.After {
 		if !f.Existed {
-			return nil, nil
+			return nil
 		}
 		if data, err := os.ReadFile(f.Backup); err == nil && digest(data) == f.Before {
-			return data, nil
+			return data
 		}
 	}
 	kept := withoutTables(now, f.Created)
 	var before, after map[string]any
 	if _, err := toml.Decode(string(now), &before); err != nil {
-		return now, nil // Codex does not read it either
+		return now // Codex does not read it either
 	}
 	forgetTables(before, f.Created)
 	if _, err := toml.Decode(string(kept), &after); err != nil || !reflect.DeepEqual(before, after) {
-		return now, nil // trust of entries that are gone does no harm
+		return now // trust of entries that are gone does no harm
 	}
-	return kept, nil
+	return kept
 }
 
 // withoutTables leaves out the tables of our entries' trust, of which Codex

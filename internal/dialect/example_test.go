@@ -15,10 +15,10 @@ func Example() {
 		Input: hook.PreToolUse{ToolName: "Bash"},
 	}
 
-	out, err := dialect.Read(call, dialect.Reply{Stderr: []byte("not on main\n"), ExitCode: 2})
+	out, err := dialect.Reader{}.Read(call, dialect.Reply{Stderr: []byte("not on main\n"), ExitCode: 2})
 	fmt.Println(out.Verdict, out.Reason, err)
 
-	_, err = dialect.Read(call, dialect.Reply{Stdout: []byte(`{"decision": "reject"}`)})
+	_, err = dialect.Reader{}.Read(call, dialect.Reply{Stdout: []byte(`{"decision": "reject"}`)})
 	var failed *hook.Error
 	if errors.As(err, &failed) {
 		fmt.Println(failed.Failure, failed.Reason)

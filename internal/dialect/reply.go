@@ -30,9 +30,6 @@ type Reader struct {
 	Spill func(name, text string) (path string, err error)
 }
 
-// Read reads a command's answer with the zero Reader.
-func Read(c *hook.Call, r Reply) (*hook.Output, error) { return Reader{}.Read(c, r) }
-
 // Read reads a command's answer as the hook's protocol has it.
 func (rd Reader) Read(c *hook.Call, r Reply) (*hook.Output, error) {
 	x := newReading(rd, c)

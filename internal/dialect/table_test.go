@@ -268,3 +268,6 @@ func TestEachKeyIsKnownInBothSpellings(t *testing.T) {
 		}
 	}
 }
+
+// Read reads with the zero Reader.
+func Read(c *hook.Call, r Reply) (*hook.Output, error) { return Reader{}.Read(c, r) }

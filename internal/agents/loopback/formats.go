@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -69,9 +70,7 @@ func responses(w http.ResponseWriter, r *request, t Turn) {
 	events := []event{{"response.created", object{"response": response("in_progress", []any{})}}}
 	for i, item := range out {
 		added := object{}
-		for k, v := range item {
-			added[k] = v
-		}
+		maps.Copy(added, item)
 		if item["type"] == "message" {
 			added["content"] = []any{}
 		} else {
