@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // The bounds of what is kept of one dispatch, in bytes. A longer text is cut and
@@ -81,7 +81,7 @@ type output struct {
 
 // entryOf makes the entry of a record. mask takes secrets out of a text.
 func entryOf(r hook.Record, full bool, mask func(string) string) Entry {
-	text := func(s string) string { return clip(mask(s)) }
+	text := func(s string) string { return phrase.Bytes(mask(s), maxText) }
 	e := Entry{Run: r.Run, Time: r.Time.UTC(), Session: text(r.Base.SessionID), Workspace: text(r.Workspace), Cwd: text(r.Base.Cwd),
 		Agent: text(r.Base.Agent), Event: hook.Event(text(string(r.Event))), Tool: text(r.Tool), Trace: traceOf(&r), Policy: r.Policy, ElapsedMS: milliseconds(r.Elapsed)}
 	if r.Err != nil {
@@ -190,18 +190,6 @@ func whole(s string) string {
 		return "…" + rest[i:]
 	}
 	return "…"
-}
-
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxText {
-		return s
-	}
-	end := maxText
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

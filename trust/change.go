@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // ChangeKind is what happened to a part of a subject.
@@ -48,13 +50,7 @@ func (c Change) String() string {
 }
 
 // clip keeps a sentence short and harmless.
-func clip(s string) string {
-	const limit = 80
-	if r := []rune(s); len(r) > limit {
-		s = string(r[:limit]) + "…"
-	}
-	return show(s)
-}
+func clip(s string) string { return show(phrase.Clip(s, 80)) }
 
 // changes lists the differences between an approval and what is there now,
 // those of the definition first. The zero Approval is nothing, of which

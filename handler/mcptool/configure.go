@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
@@ -38,7 +37,7 @@ func (h *Handler) Configure(s dialect.Settings) []hook.Diagnostic {
 		def := definition{name: name, spec: s.MCPServers[name]}
 		if h.host[name] != nil {
 			found = append(found, def.diagnose(hook.SeverityWarning, "shadowed_server",
-				"the host has an MCP server "+strconv.Quote(phrase.First(name, 80))+" of its own, which counts", "give this one another name"))
+				"the host has an MCP server "+phrase.Quote(name)+" of its own, which counts", "give this one another name"))
 			continue
 		}
 		v := before[name]
@@ -116,7 +115,7 @@ func (h *Handler) server(name string) (*server, error) {
 	if len(h.servers) == 0 {
 		hint = "declare it under mcp_servers in the settings, or let the host hand it in"
 	}
-	return nil, &hook.Error{Failure: hook.FailureStart, Reason: "there is no MCP server " + strconv.Quote(phrase.First(name, 80)), Hint: hint}
+	return nil, &hook.Error{Failure: hook.FailureStart, Reason: "there is no MCP server " + phrase.Quote(name), Hint: hint}
 }
 
 // Check says what would keep the hook's tool from being called, as far as that

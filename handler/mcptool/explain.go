@@ -131,7 +131,7 @@ func choices(what, word string, names []string) string {
 	}
 	hint := what + ": " + strings.Join(names, ", ")
 	if near != "" {
-		hint = fmt.Sprintf("did you mean %s? ", strconv.Quote(phrase.First(near, 80))) + hint
+		hint = fmt.Sprintf("did you mean %s? ", phrase.Quote(near)) + hint
 	}
 	return hint
 }
@@ -150,13 +150,13 @@ func misfit(schema any, input json.RawMessage) string {
 	}
 	for _, key := range asked.Required {
 		if _, ok := given[key]; !ok {
-			return "its input lacks " + strconv.Quote(phrase.First(key, 80)) + ", which the tool requires"
+			return "its input lacks " + phrase.Quote(key) + ", which the tool requires"
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		want, ok := asked.Properties[key].Type.(string)
 		if got := typeOf(given[key]); ok && got != want && !(got == "number" && want == "integer") {
-			return fmt.Sprintf("its input has %s as %s, and the tool wants %s", strconv.Quote(phrase.First(key, 80)), got, phrase.First(want, 20))
+			return fmt.Sprintf("its input has %s as %s, and the tool wants %s", phrase.Quote(key), got, phrase.First(want, 20))
 		}
 	}
 	return ""

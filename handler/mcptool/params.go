@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
@@ -80,7 +79,7 @@ func (p params) expand(c *hook.Call) (json.RawMessage, error) {
 			Hint: "it is unclear which of the two the tool would use", Err: err}
 	}
 	for _, path := range x.missing {
-		c.Warn("missing_field", fmt.Sprintf("the event has no %s, which input names; it is left empty", strconv.Quote(phrase.First(path, 80))),
+		c.Warn("missing_field", fmt.Sprintf("the event has no %s, which input names; it is left empty", phrase.Quote(path)),
 			"look at the event's fields with: tenterhook events")
 	}
 	return input, nil

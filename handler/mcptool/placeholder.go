@@ -49,7 +49,7 @@ func split(s string) (pieces []piece, unclosed bool) {
 // lookUp follows a dotted path into a JSON value: keys of objects, and numbers
 // for the elements of lists.
 func lookUp(value json.RawMessage, path string) (json.RawMessage, bool, error) {
-	for _, step := range strings.Split(path, ".") {
+	for step := range strings.SplitSeq(path, ".") {
 		var found bool
 		var err error
 		switch {
@@ -73,7 +73,7 @@ func member(object json.RawMessage, key string) (value json.RawMessage, found bo
 			continue
 		}
 		if found {
-			return nil, false, fmt.Errorf("the key %s stands twice in one object", strconv.Quote(phrase.First(key, 80)))
+			return nil, false, fmt.Errorf("the key %s stands twice in one object", phrase.Quote(key))
 		}
 		value, found = v, true
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // declared are the keys that a definition has for these kinds.
@@ -41,7 +42,7 @@ func (h *Handler) declared(hk *hook.Hook) (*declared, *hook.Error) {
 		return nil, startError("it has no prompt", `add prompt = "…", the question that the model answers`)
 	}
 	if d.agent != "" && hk.Kind.Info().Turns && h.opts.Agent == nil {
-		return nil, startError("no agent named "+quote(d.agent)+" is known here",
+		return nil, startError("no agent named "+phrase.Quote(d.agent)+" is known here",
 			"leave agent out for the agent that is built in, or hand one in (Options.Agent)")
 	}
 	var failed *hook.Error

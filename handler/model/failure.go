@@ -53,7 +53,7 @@ func stopFailure(s StopReason) *hook.Error {
 	case StopFilter:
 		return outputError("content_filter: the provider kept the model's answer back", "change the prompt, or the provider")
 	}
-	return outputError("the model stopped for an unknown reason: "+quote(string(s)), "")
+	return outputError("the model stopped for an unknown reason: "+phrase.Quote(string(s)), "")
 }
 
 // replyFailure says why a provider gave no reply; nil if it gave one. res is
@@ -162,6 +162,3 @@ func cause(err error) string {
 func status(res *http.Response) string {
 	return strings.TrimSpace(strconv.Itoa(res.StatusCode) + " " + http.StatusText(res.StatusCode))
 }
-
-// quote quotes a name for a message.
-func quote(s string) string { return strconv.Quote(phrase.Line(s, 80)) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // provider is what is known of a provider without asking it.
@@ -131,7 +132,7 @@ func (h *Handler) pick(s dialect.ModelSettings) (*provider, *hook.Error) {
 	}
 	switch {
 	case s.Provider != "":
-		return nil, startError("there is no model provider "+quote(s.Provider), "want "+strings.Join(names, " or ")+"; openai is every endpoint that speaks its protocol")
+		return nil, startError("there is no model provider "+phrase.Quote(s.Provider), "want "+strings.Join(names, " or ")+"; openai is every endpoint that speaks its protocol")
 	case s != (dialect.ModelSettings{}):
 		return nil, startError("the model settings name no provider", `add provider = "anthropic" or provider = "openai" to [model], or set ANTHROPIC_API_KEY or OPENAI_API_KEY`)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 const (
@@ -91,5 +92,5 @@ func (ws *workspace) run(ctx context.Context, c ToolCall) (string, error) {
 	case "Glob":
 		return ws.glob(ctx, in)
 	}
-	return "", fmt.Errorf("there is no tool %s; there are Read, Grep, Glob and %s", quote(c.Name), verdictTool)
+	return "", fmt.Errorf("there is no tool %s; there are Read, Grep, Glob and %s", phrase.Quote(c.Name), verdictTool)
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
@@ -95,7 +96,7 @@ func (ws *workspace) find(path string) (target, error) {
 	} else if filepath.IsLocal(clean) {
 		return target{name: clean}, nil
 	}
-	return target{}, fmt.Errorf("%s is outside the workspace", quote(path))
+	return target{}, fmt.Errorf("%s is outside the workspace", phrase.Quote(path))
 }
 
 // open opens a regular file. Pipes and devices, which may block a caller that opens
@@ -110,7 +111,7 @@ func (ws *workspace) open(t target) (*os.File, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder", quote(t.name))
+		return nil, fmt.Errorf("%s is a folder", phrase.Quote(t.name))
 	}
 	if info.Mode().IsRegular() {
 		f, err := safefile.Regular(open(t.name, os.O_RDONLY|safefile.NonBlock, 0))
@@ -118,7 +119,7 @@ func (ws *workspace) open(t target) (*os.File, error) {
 			return f, err
 		}
 	}
-	return nil, fmt.Errorf("%s is no regular file", quote(t.name))
+	return nil, fmt.Errorf("%s is no regular file", phrase.Quote(t.name))
 }
 
 const (
@@ -141,7 +142,7 @@ func (ws *workspace) read(ctx context.Context, in toolInput) (string, error) {
 	defer f.Close()
 	lines := newLines(io.LimitReader(f, maxScan), maxLine)
 	if lines.binary() {
-		return "", fmt.Errorf("%s is no text", quote(in.Path))
+		return "", fmt.Errorf("%s is no text", phrase.Quote(in.Path))
 	}
 	first, limit := max(1, in.Offset), in.Limit
 	if limit <= 0 {

@@ -202,10 +202,10 @@ func (a *app) printAdded(added []addition, dir, flags string) {
 		if !one.Written {
 			word = "there already:"
 		}
-		fmt.Fprintf(a.Out, "%s %s: %s\n", word, one.Name, printable(one.Dir))
+		fmt.Fprintf(a.Out, "%s %s: %s\n", word, one.Name, phrase.Printable(one.Dir))
 	}
 	if a.inProject(dir) {
 		fmt.Fprintln(a.Out, "hooks of a project run after an approval:\n  tenterhook trust")
 	}
-	fmt.Fprintf(a.Out, "see it with:\n  tenterhook list%s\n", printable(flags))
+	fmt.Fprintf(a.Out, "see it with:\n  tenterhook list%s\n", phrase.Printable(flags))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/agents"
 	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/protect"
 )
 
@@ -60,7 +61,7 @@ func (a *app) agentsCommand() *cobra.Command {
 				return a.printJSON(map[string]any{"agents": list, "self_protection": protection})
 			}
 			a.printAgents(list)
-			fmt.Fprintln(a.Out, "self-protection: "+printable(protection))
+			fmt.Fprintln(a.Out, "self-protection: "+phrase.Printable(protection))
 			return nil
 		},
 	}
@@ -106,7 +107,7 @@ func (a *app) printAgents(list []listedAgent) {
 	for _, l := range list {
 		here, tested, installed := style.dim("–"), l.Tested, style.dim("no")
 		if l.Here {
-			here = printable(l.By)
+			here = phrase.Printable(l.By)
 			if l.Version != "" {
 				here = l.Version + " " + style.dim(here)
 			}
@@ -175,11 +176,7 @@ func (a *app) verifyAgents(cmd *cobra.Command, args []string, live bool) error {
 	}
 	var list []listedAgent
 	for _, agent := range chosen {
-		l, err := a.verifyAgent(cmd, env, agent, live)
-		if err != nil {
-			return err
-		}
-		list = append(list, l)
+		list = append(list, verifyAgent(cmd, env, agent, live))
 	}
 	for _, l := range list {
 		if hook.HasErrors(l.Diagnostics) {
@@ -195,7 +192,7 @@ func (a *app) verifyAgents(cmd *cobra.Command, args []string, live bool) error {
 	return nil
 }
 
-func (a *app) verifyAgent(cmd *cobra.Command, env agents.Env, agent *bridge.Agent, live bool) (listedAgent, error) {
+func verifyAgent(cmd *cobra.Command, env agents.Env, agent *bridge.Agent, live bool) listedAgent {
 	state := env.State(agent)
 	l := listAgent(state)
 	if len(state.Installed) == 0 {
@@ -206,7 +203,7 @@ func (a *app) verifyAgent(cmd *cobra.Command, env agents.Env, agent *bridge.Agen
 		l.Diagnostics = append(l.Diagnostics, env.Verify(state, scope)...)
 	}
 	if !live {
-		return l, nil
+		return l
 	}
 	shown, err := env.VerifyLive(cmd.Context(), state)
 	l.Live = shown
@@ -220,7 +217,7 @@ func (a *app) verifyAgent(cmd *cobra.Command, env agents.Env, agent *bridge.Agen
 		l.Diagnostics = append(l.Diagnostics, hook.Diagnostic{Severity: hook.SeverityError, Code: "live_open",
 			Message: "the real client ran a call that a canary denies: its hooks are not in effect"})
 	}
-	return l, nil
+	return l
 }
 
 func (a *app) printVerified(l listedAgent) {
@@ -237,9 +234,9 @@ func (a *app) printVerified(l listedAgent) {
 		if d.Path != "" {
 			d.Path = filepath.Clean(d.Path)
 		}
-		fmt.Fprintf(a.Out, "  %s %s\n", style.severity(d.Severity), printable(d.String()))
+		fmt.Fprintf(a.Out, "  %s %s\n", style.severity(d.Severity), phrase.Printable(d.String()))
 	}
 	if l.Live != nil && l.Live.Output != "" {
-		fmt.Fprintln(a.Out, style.dim("  the client printed:\n"+printable(l.Live.Output)))
+		fmt.Fprintln(a.Out, style.dim("  the client printed:\n"+phrase.Printable(l.Live.Output)))
 	}
 }

@@ -278,7 +278,7 @@ func factText(s string) string {
 			b.WriteString(`\\`)
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case hostile(r) && r < 0x100:
+		case phrase.Hostile(r) && r < 0x100:
 			fmt.Fprintf(&b, `\x%02x`, r)
 		case r > 0xffff && unseen(r):
 			fmt.Fprintf(&b, `\U%08x`, r)
@@ -295,7 +295,7 @@ func factText(s string) string {
 // unseen reports whether a character shows as nothing, as space, or changes how
 // others show.
 func unseen(r rune) bool {
-	return hostile(r) || !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Me) ||
+	return phrase.Hostile(r) || !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Me) ||
 		r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800
 }
 

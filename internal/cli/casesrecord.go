@@ -253,7 +253,7 @@ func (a *app) tryRecorded(ctx context.Context, h *testedHook, c *recordedCase) [
 
 func (a *app) printRecorded(h *testedHook, path string, c *recordedCase, differences []string) {
 	style := a.styleOf(a.Out)
-	fmt.Fprintf(a.Out, "wrote %s\n", printable(path))
+	fmt.Fprintf(a.Out, "wrote %s\n", phrase.Printable(path))
 	if c.masked > 0 {
 		fmt.Fprintf(a.Out, "%s in it: the hook sees [masked] there\n", phrase.Count(c.masked, "masked secret"))
 	}
@@ -261,7 +261,7 @@ func (a *app) printRecorded(h *testedHook, path string, c *recordedCase, differe
 	if len(differences) > 0 {
 		fmt.Fprintln(a.Out, style.yellow("today the hook decides otherwise")+", so the case does not hold:")
 		for _, d := range differences {
-			fmt.Fprintln(a.Out, "  "+strings.ReplaceAll(printable(d), "\n", "\n  "))
+			fmt.Fprintln(a.Out, "  "+strings.ReplaceAll(phrase.Printable(d), "\n", "\n  "))
 		}
 	}
 	if h.needsApproval() {

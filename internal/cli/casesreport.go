@@ -120,7 +120,7 @@ func (a *app) printTested(h *testedHook, results []caseResult) {
 			fmt.Fprintf(a.Out, "%s  %s: %s\n", style.red("failed"), oneLine(h.id), oneLine(strings.TrimSpace(r.Case+". "+r.prose)))
 			fmt.Fprintln(a.Out, "  "+style.dim(oneLine(r.Path)))
 			for _, d := range r.Differences {
-				fmt.Fprintln(a.Out, "  "+strings.ReplaceAll(printable(strings.TrimRight(d, "\n")), "\n", "\n  "))
+				fmt.Fprintln(a.Out, "  "+strings.ReplaceAll(phrase.Printable(strings.TrimRight(d, "\n")), "\n", "\n  "))
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func writeJUnit(path string, results []caseResult) error {
 			if len(r.Differences) > 0 {
 				first, _, _ = strings.Cut(r.Differences[0], "\n")
 			}
-			c.Failure = &junitFailure{printable(first), printable(strings.Join(r.Differences, "\n"))}
+			c.Failure = &junitFailure{phrase.Printable(first), phrase.Printable(strings.Join(r.Differences, "\n"))}
 		}
 		took += r.ElapsedMS
 		s.Tests, s.Time, s.Cases = s.Tests+1, fmt.Sprintf("%.3f", took/1000), append(s.Cases, c)

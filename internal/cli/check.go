@@ -40,7 +40,7 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			style := a.styleOf(a.Out)
 			for _, d := range report.Diagnostics {
-				fmt.Fprintf(a.Out, "%s %s\n", style.severity(d.Severity), printable(d.String()))
+				fmt.Fprintf(a.Out, "%s %s\n", style.severity(d.Severity), phrase.Printable(d.String()))
 			}
 			fmt.Fprintf(a.Out, "%s, %s: %s\n", phrase.Count(report.Files, "file"), phrase.Count(report.Hooks, "hook"), summary(report.Diagnostics))
 			if report.Unable > 0 {

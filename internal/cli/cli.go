@@ -18,6 +18,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -64,7 +65,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	err := root.ExecuteContext(ctx)
 	if a.recording != nil {
 		if err := a.recording.CloseWithin(closeWithin); err != nil {
-			fmt.Fprintln(a.Err, "tenterhook: this run is not recorded: "+printable(err.Error()))
+			fmt.Fprintln(a.Err, "tenterhook: this run is not recorded: "+phrase.Printable(err.Error()))
 		}
 	}
 	if err != nil {
@@ -272,7 +273,7 @@ func (a *app) complain(err error) {
 		}
 		_ = a.printJSON(map[string]any{"error": err.Error(), "diagnostics": []hook.Diagnostic{diagnostic}})
 	}
-	fmt.Fprintln(a.Err, "tenterhook: "+printable(err.Error()))
+	fmt.Fprintln(a.Err, "tenterhook: "+phrase.Printable(err.Error()))
 }
 
 // located is an error with a code and a remedy.
@@ -296,7 +297,7 @@ func (a *app) encode(v any, indent string) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := a.Out.Write(printableJSON(b.Bytes()))
+	_, err := a.Out.Write(phrase.PrintableJSON(b.Bytes()))
 	return err
 }
 
@@ -325,7 +326,7 @@ func (a *app) printRoot(root string) {
 func (a *app) printDiagnostics(ds []hook.Diagnostic) {
 	style := a.styleOf(a.Err)
 	for _, d := range ds {
-		fmt.Fprintf(a.Err, "%s %s\n", style.severity(d.Severity), printable(d.String()))
+		fmt.Fprintf(a.Err, "%s %s\n", style.severity(d.Severity), phrase.Printable(d.String()))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tenterhook/tenterhook/internal/built"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/sandbox"
 )
 
@@ -175,7 +176,7 @@ func TestS1TextFromHooksCannotDriveATerminal(t *testing.T) {
 		"grüße 你好":               "grüße 你好",
 		"bad\xffutf8":            `bad\ufffdutf8`,
 	} {
-		if got := printable(in); got != want {
+		if got := phrase.Printable(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -201,7 +202,7 @@ func TestNothingInTheJournalDrivesATerminal(t *testing.T) {
 	for _, args := range [][]string{{"log"}, {"log", "--json"}, {"show", "run1"}, {"show", "run1", "--json"}, {"stats"}, {"stats", "--json"}, {"replay", "run1"}, {"replay", "run1", "--json"},
 		{"show", "user/" + evil}, {"show", "user/" + evil, "--json"}, {"doctor"}, {"doctor", "--json"}, {"test", "--record", "run1", "user/" + evil}} {
 		_, out, errs := call(t, args...)
-		if strings.ContainsFunc(out+errs, func(r rune) bool { return hostile(r) }) {
+		if strings.ContainsFunc(out+errs, func(r rune) bool { return phrase.Hostile(r) }) {
 			t.Errorf("%q prints %q%q", args, out, errs)
 		}
 		if args[0] == "log" && !strings.Contains(out, "run1") {

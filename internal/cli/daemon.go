@@ -130,12 +130,12 @@ func (a *app) printStatus(s *daemon.Status) {
 	}
 	fmt.Fprintf(a.Out, "calls: %d, %d under way, %d waiting; %s\n", s.Calls, s.UnderWay, s.Waiting, phrase.Count(s.Sessions, "session"))
 	for _, w := range s.Workspaces {
-		fmt.Fprintln(a.Out, "workspace: "+printable(w))
+		fmt.Fprintln(a.Out, "workspace: "+phrase.Printable(w))
 	}
 	if s.RSS > 0 {
 		fmt.Fprintf(a.Out, "memory: %.1f MB\n", float64(s.RSS)/1e6)
 	}
-	fmt.Fprintln(a.Out, "self-protection: "+printable(s.Protection))
+	fmt.Fprintln(a.Out, "self-protection: "+phrase.Printable(s.Protection))
 }
 
 func (a *app) daemonStopCommand() *cobra.Command {

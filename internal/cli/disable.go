@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/pause"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 func (a *app) disableCommand() *cobra.Command {
@@ -31,7 +32,7 @@ func (a *app) disableCommand() *cobra.Command {
 			if a.json {
 				return a.printJSON(map[string]any{"disabled": p})
 			}
-			fmt.Fprintf(a.Out, "%s is switched off %s\nswitch it on with: tenterhook enable %s\n", printable(p.Hook), oneLine(p.String()), printable(p.Hook))
+			fmt.Fprintf(a.Out, "%s is switched off %s\nswitch it on with: tenterhook enable %s\n", phrase.Printable(p.Hook), oneLine(p.String()), phrase.Printable(p.Hook))
 			return nil
 		},
 	}
@@ -123,7 +124,7 @@ func (a *app) enableCommand() *cobra.Command {
 			if a.json {
 				return a.printJSON(map[string]any{"enabled": args[0]})
 			}
-			fmt.Fprintln(a.Out, printable(args[0])+" is on again")
+			fmt.Fprintln(a.Out, phrase.Printable(args[0])+" is on again")
 			return nil
 		},
 	}

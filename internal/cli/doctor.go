@@ -15,6 +15,7 @@ import (
 	"github.com/tenterhook/tenterhook/breaker"
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -246,6 +247,6 @@ func printAnnotations(w io.Writer, problems []problem) {
 		if p.Hint != "" {
 			text += " (" + p.Hint + ")"
 		}
-		fmt.Fprintf(w, "::%s%s::%s\n", level[p.Severity], where, data.Replace(printable(text)))
+		fmt.Fprintf(w, "::%s%s::%s\n", level[p.Severity], where, data.Replace(phrase.Printable(text)))
 	}
 }

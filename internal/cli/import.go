@@ -18,6 +18,7 @@ import (
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/environ"
 	"github.com/tenterhook/tenterhook/internal/importer"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 func (a *app) importCommand() *cobra.Command {
@@ -255,11 +256,11 @@ func (a *app) printImport(r *importReport, at importer.Bases, to string) {
 	for _, f := range r.Folders {
 		if dir := filepath.Dir(f.Dir); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
-			fmt.Fprintln(a.Out, style.dim("in "+printable(dir)))
+			fmt.Fprintln(a.Out, style.dim("in "+phrase.Printable(dir)))
 		}
 	}
 	for _, l := range r.Left {
-		fmt.Fprintf(a.Out, "%s %s: %s\n", style.yellow("left out:"), printable(importer.Place{Path: at.Shown(l.From.Path), Line: l.From.Line}.String()), oneLine(cmp.Or(string(l.Event), l.Name)+": "+l.Why))
+		fmt.Fprintf(a.Out, "%s %s: %s\n", style.yellow("left out:"), phrase.Printable(importer.Place{Path: at.Shown(l.From.Path), Line: l.From.Line}.String()), oneLine(cmp.Or(string(l.Event), l.Name)+": "+l.Why))
 	}
 	for _, f := range r.Folders {
 		for _, n := range f.Notes {
@@ -293,7 +294,7 @@ func (a *app) printAfterImport(r *importReport, to string) {
 		if len(lines) > 1 {
 			noun = "lines"
 		}
-		fmt.Fprintf(a.Out, "  %s: %s %s\n", printable(o.Path), noun, strings.Join(lines, ", "))
+		fmt.Fprintf(a.Out, "  %s: %s %s\n", phrase.Printable(o.Path), noun, strings.Join(lines, ", "))
 	}
 	fmt.Fprintf(a.Out, "and leave --compat %s out where you gave it. Then:\n", r.Agent)
 	flags := ""
@@ -302,7 +303,7 @@ func (a *app) printAfterImport(r *importReport, to string) {
 	} else if slices.ContainsFunc(r.Folders, func(f imported) bool { return strings.Contains(filepath.ToSlash(f.Dir), "/.tenterhook/") }) {
 		fmt.Fprintln(a.Out, "  tenterhook trust        # hooks of a project run after an approval")
 	}
-	fmt.Fprintf(a.Out, "  tenterhook list%s\n", printable(flags))
+	fmt.Fprintf(a.Out, "  tenterhook list%s\n", phrase.Printable(flags))
 	if _, ok := bridge.Lookup(r.Agent); ok {
 		fmt.Fprintf(a.Out, "  tenterhook install %s   # if the agent does not ask tenterhook yet\n", r.Agent)
 	}

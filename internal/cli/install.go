@@ -19,6 +19,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/agents"
 	"github.com/tenterhook/tenterhook/internal/daemon"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/protect"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -188,7 +189,7 @@ func (a *app) changeAgents(ctx context.Context, args []string, f installFlags, r
 		}
 		if failed != nil {
 			a.code = exitError
-			fmt.Fprintln(a.Err, "tenterhook: "+printable(failed.Error()))
+			fmt.Fprintln(a.Err, "tenterhook: "+phrase.Printable(failed.Error()))
 		}
 		return nil
 	}
@@ -215,7 +216,7 @@ func (a *app) changeAgent(env agents.Env, agent *bridge.Agent, f installFlags, r
 		}
 	}
 	if !a.json {
-		a.showPlan(agent, p, one.Files, remove)
+		a.showPlan(agent, one.Files, remove)
 	}
 	switch {
 	case f.dryRun:
@@ -249,7 +250,7 @@ func (a *app) changeAgent(env agents.Env, agent *bridge.Agent, f installFlags, r
 }
 
 // showPlan shows a person what is about to change.
-func (a *app) showPlan(agent *bridge.Agent, p *agents.Plan, files []changedFile, remove bool) {
+func (a *app) showPlan(agent *bridge.Agent, files []changedFile, remove bool) {
 	if len(files) == 0 {
 		state := "is installed already"
 		if remove {
@@ -259,7 +260,7 @@ func (a *app) showPlan(agent *bridge.Agent, p *agents.Plan, files []changedFile,
 		return
 	}
 	for _, file := range files {
-		fmt.Fprint(a.Out, printable(file.Diff))
+		fmt.Fprint(a.Out, phrase.Printable(file.Diff))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/journal"
 )
@@ -68,7 +69,7 @@ func (a *app) withJournal(ctx context.Context, ask func(*journal.Journal) error)
 }
 
 // tell says on standard error what is wrong, and what prevents nothing.
-func (a *app) tell(err error) { fmt.Fprintln(a.Err, "tenterhook: "+printable(err.Error())) }
+func (a *app) tell(err error) { fmt.Fprintln(a.Err, "tenterhook: "+phrase.Printable(err.Error())) }
 
 func (a *app) useJournal(ctx context.Context, told func(error), ask func(*journal.Journal) error) error {
 	o, err := a.journalOptions(ctx)

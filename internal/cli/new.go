@@ -23,6 +23,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/resolve"
 )
 
@@ -148,12 +149,12 @@ func (a *app) makeHook(name string, f newFlags) error {
 	if f.rule {
 		what = ""
 	}
-	fmt.Fprintf(a.Out, "try it%s:\n  %s\n", what, printable(try))
+	fmt.Fprintf(a.Out, "try it%s:\n  %s\n", what, phrase.Printable(try))
 	return nil
 }
 
 func (a *app) printMade(dir string, files []string) {
-	fmt.Fprintf(a.Out, "made %s\n", printable(dir))
+	fmt.Fprintf(a.Out, "made %s\n", phrase.Printable(dir))
 	for _, file := range files {
 		fmt.Fprintf(a.Out, "  %s\n", filepath.Base(file))
 	}

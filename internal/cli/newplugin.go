@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 const (
@@ -69,9 +70,9 @@ func (a *app) makePlugin(name string) error {
 	a.printMade(dir, files)
 	fmt.Fprintln(a.Out, "build it and approve it:")
 	for _, command := range next {
-		fmt.Fprintf(a.Out, "  %s\n", printable(command))
+		fmt.Fprintf(a.Out, "  %s\n", phrase.Printable(command))
 	}
-	fmt.Fprintf(a.Out, "try it:\n  %s\n", printable(p.Try))
+	fmt.Fprintf(a.Out, "try it:\n  %s\n", phrase.Printable(p.Try))
 	return nil
 }
 

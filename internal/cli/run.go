@@ -107,7 +107,7 @@ func (a *app) printOutcome(out *hook.Outcome) {
 		fmt.Fprintln(a.Out, "message: "+inset(text))
 	}
 	for _, text := range out.Texts {
-		fmt.Fprintln(a.Out, printable(text))
+		fmt.Fprintln(a.Out, phrase.Printable(text))
 	}
 	if len(out.Results) > 0 {
 		fmt.Fprintln(a.Out)
@@ -123,14 +123,14 @@ func (a *app) printOutcome(out *hook.Outcome) {
 		}
 		table(a.Out, style, []string{"STATUS", "HOOK", "VERDICT", "TIME", "WHY"}, rows)
 	} else {
-		fmt.Fprintln(a.Out, style.dim("no hook is concerned; this says why: "+printable(a.instead("run", "why"))))
+		fmt.Fprintln(a.Out, style.dim("no hook is concerned; this says why: "+phrase.Printable(a.instead("run", "why"))))
 	}
 	a.printDiagnostics(out.Diagnostics)
 }
 
 // inset makes a hook's text safe to print, with its further lines set in, so
 // that none passes for a line of this command's.
-func inset(text string) string { return strings.ReplaceAll(printable(text), "\n", "\n    ") }
+func inset(text string) string { return strings.ReplaceAll(phrase.Printable(text), "\n", "\n    ") }
 
 // maxNamed bounds the failed hooks that the first line names.
 const maxNamed = 3

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/bridge"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // shortfall is what an agent does not do of what a hook can ask for.
@@ -48,7 +49,7 @@ func (a *app) printShortfalls(agent *bridge.Agent, what string, event hook.Event
 	style := a.styleOf(a.Out)
 	for _, s := range shortfallsOf(agent, event) {
 		if s.Ability == "" {
-			fmt.Fprintf(a.Out, "%s %s never runs: %s does not have %s\n", style.yellow("note:"), what, agent.Title, printable(string(event)))
+			fmt.Fprintf(a.Out, "%s %s never runs: %s does not have %s\n", style.yellow("note:"), what, agent.Title, phrase.Printable(string(event)))
 			continue
 		}
 		fmt.Fprintf(a.Out, "%s %s, %s: %s is %s", style.yellow("note:"), agent.Title, what, s.Ability, s.Level)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -47,10 +48,10 @@ func (a *app) printRun(e *journal.Entry) {
 	style := a.styleOf(a.Out)
 	line := style.verdict(e.Verdict)
 	if e.Reason != "" {
-		line += ": " + printable(e.Reason)
+		line += ": " + phrase.Printable(e.Reason)
 	}
 	if e.Error != "" {
-		line = style.red("not decided") + ": " + printable(e.Error)
+		line = style.red("not decided") + ": " + phrase.Printable(e.Error)
 	}
 	fmt.Fprintln(a.Out, line)
 	fact := func(name, value string) {

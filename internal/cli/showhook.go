@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/journal"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -49,7 +50,7 @@ func (a *app) showHook(ctx context.Context, j *journal.Journal, id string) error
 		a.printHook(h)
 	}
 	if len(hooks) == 0 {
-		fmt.Fprintf(a.Out, "%s is not loaded any more\n", printable(id))
+		fmt.Fprintf(a.Out, "%s is not loaded any more\n", phrase.Printable(id))
 	}
 	fmt.Fprintln(a.Out)
 	if len(runs) == 0 {

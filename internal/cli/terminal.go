@@ -1,72 +1,20 @@
 package cli
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
-
-// printable makes text from files, hooks and tools safe to show: control
-// characters (ESC and CR among them) and characters that reorder or hide text are
-// escaped. Newlines and tabs stay.
-func printable(s string) string {
-	if strings.IndexFunc(s, hostile) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if !hostile(r) {
-			b.WriteRune(r)
-		} else if r < 0x100 {
-			fmt.Fprintf(&b, `\x%02x`, r)
-		} else {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
-}
-
-// printableJSON escapes in JSON what printable escapes in text. It means the same
-// as before: outside of its strings JSON has none of that.
-func printableJSON(data []byte) []byte {
-	if bytes.IndexFunc(data, hostile) < 0 {
-		return data
-	}
-	var safe []byte
-	for _, r := range string(data) {
-		switch {
-		case !hostile(r):
-			safe = utf8.AppendRune(safe, r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			safe = fmt.Appendf(safe, `\u%04x\u%04x`, high, low)
-		default:
-			safe = fmt.Appendf(safe, `\u%04x`, r)
-		}
-	}
-	return safe
-}
-
-func hostile(r rune) bool {
-	if r == '\n' || r == '\t' {
-		return false
-	}
-	return r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
-}
 
 // oneLine is printable text for a table's cell.
 func oneLine(s string) string {
-	return printable(strings.Join(strings.Fields(s), " "))
+	return phrase.Printable(strings.Join(strings.Fields(s), " "))
 }
 
 // style colours words on a terminal that wants it.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/source"
 )
 
@@ -62,7 +63,7 @@ func (a *app) update(ctx context.Context, names []string, ref string, yes, force
 		one := updated{Name: name, Status: "current"}
 		if err := u.one(ctx, &one); err != nil {
 			one.Status, one.Error, a.code = "failed", err.Error(), exitError
-			fmt.Fprintf(a.Err, "tenterhook: %s\n", printable(name+": "+err.Error()))
+			fmt.Fprintf(a.Err, "tenterhook: %s\n", phrase.Printable(name+": "+err.Error()))
 		}
 		list = append(list, one)
 	}
@@ -268,7 +269,7 @@ func (a *app) remove(ctx context.Context, names []string, force bool) error {
 		for _, one := range removed {
 			fmt.Fprintf(a.Out, "removed %s\n", one.Name)
 			for _, file := range one.Stays {
-				fmt.Fprintf(a.Out, "  stays: %s\n", printable(filepath.Join(dir, one.Name, file)))
+				fmt.Fprintf(a.Out, "  stays: %s\n", phrase.Printable(filepath.Join(dir, one.Name, file)))
 			}
 		}
 	}
@@ -372,7 +373,7 @@ func (a *app) latest(ctx context.Context, one *standing, was source.Locked, lock
 
 func (a *app) printOutdated(list []standing, dir string) {
 	if len(list) == 0 {
-		fmt.Fprintf(a.Out, "no hook of %s was added by 'tenterhook add'\n", printable(dir))
+		fmt.Fprintf(a.Out, "no hook of %s was added by 'tenterhook add'\n", phrase.Printable(dir))
 		return
 	}
 	style := a.styleOf(a.Out)

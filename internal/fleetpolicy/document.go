@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // The channels.
@@ -196,7 +197,7 @@ func (d *Document) reach(c *dialect.Config) *Refusal {
 	for key := range said {
 		key = dialect.SettingKey(key)
 		if !slices.Contains(Says[d.Channel], key) {
-			return refuse(CodeReach, "a document of this channel has "+strings.Join(Says[d.Channel], ", "), "it sets %s", clip(key))
+			return refuse(CodeReach, "a document of this channel has "+strings.Join(Says[d.Channel], ", "), "it sets %s", phrase.Clip(key, 64))
 		}
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"github.com/hiddeco/sshsig"
+
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // PayloadType keeps these signatures apart from any other use of a key.
@@ -193,7 +195,7 @@ func (r *Roots) signers(e *Envelope) (good []*Key, bad *Refusal) {
 		k := r.keys[s.KeyID]
 		if k == nil {
 			if bad.Code != CodeForged {
-				bad = refuse(CodeUnknownKey, "sign it with one of the keys that the settings name", "it is signed by %q, which is no key of this fleet here", clip(s.KeyID))
+				bad = refuse(CodeUnknownKey, "sign it with one of the keys that the settings name", "it is signed by %q, which is no key of this fleet here", phrase.Clip(s.KeyID, 64))
 			}
 			continue
 		}
@@ -210,12 +212,4 @@ func (r *Roots) signers(e *Envelope) (good []*Key, bad *Refusal) {
 		return good, nil
 	}
 	return nil, bad
-}
-
-// clip keeps what others wrote short in messages.
-func clip(s string) string {
-	if len(s) > 64 {
-		return s[:64] + "…"
-	}
-	return s
 }

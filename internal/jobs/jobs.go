@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
@@ -122,13 +123,7 @@ func (r *Result) Hook(h *hook.Hook) hook.Result {
 	return made
 }
 
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxText], "") + "…"
-}
+func clip(s string) string { return phrase.Bytes(s, maxText) }
 
 // Spool are the jobs of a state directory. Several processes may use one.
 type Spool struct{ dir string }

@@ -28,6 +28,15 @@ func Clip(text string, most int) string {
 	return text
 }
 
+// Bytes returns a text as valid UTF-8, shortened to at most that many bytes and an
+// ellipsis.
+func Bytes(text string, most int) string {
+	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 // Line returns a text as one line of at most that many characters and an
 // ellipsis: each run of what is no printable character becomes a blank.
 func Line(text string, most int) string {

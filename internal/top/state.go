@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -75,7 +76,7 @@ func (s *state) take(n news) {
 
 func (s *state) line(l *journal.Line) {
 	own := *l
-	own.Reason, own.Hint, own.Stderr, own.Source = clip(l.Reason), "", "", ""
+	own.Reason, own.Hint, own.Stderr, own.Source = phrase.Bytes(l.Reason, maxText), "", "", ""
 	s.lines = append(s.lines, own)
 	if l.Status == hook.StatusAsync { // it counts when it has ended
 		return
@@ -107,13 +108,6 @@ func (s *state) line(l *journal.Line) {
 	if l.Time.After(one.last) {
 		one.last = l.Time
 	}
-}
-
-func clip(text string) string {
-	if len(text) > maxText {
-		return strings.ToValidUTF8(text[:maxText], "") + "…"
-	}
-	return text
 }
 
 // count counts a result in its second of the last minute.

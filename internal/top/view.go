@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -107,10 +108,10 @@ func paint(code, text string) string { return "\x1b[" + code + "m" + text + "\x1
 
 func (m *model) title() string {
 	s := m.state
-	parts := []string{"tenterhook top", fmt.Sprintf("%d/min", s.perMinute()), count(len(s.sessions), "session")}
+	parts := []string{"tenterhook top", fmt.Sprintf("%d/min", s.perMinute()), phrase.Count(len(s.sessions), "session")}
 	text := strings.Join(parts, "  ")
 	if n := len(s.breakers); n > 0 {
-		text += "  " + paint("31", count(n, "open breaker"))
+		text += "  " + paint("31", phrase.Count(n, "open breaker"))
 	}
 	if m.filter.text != "" {
 		text += "  " + paint("33", "filter: "+m.Text(m.filter.text))
@@ -122,13 +123,6 @@ func (m *model) title() string {
 		text += "  " + paint("33", "paused")
 	}
 	return paint("1", cell(text, m.width-9)) + " " + time.Now().Format("15:04:05")
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func (m *model) footer() string {

@@ -132,12 +132,12 @@ func (a *app) gapsCommand(dir *string) *cobra.Command {
 				}
 				for _, g := range gaps {
 					if !a.json {
-						fmt.Fprintln(a.out, printable(g.String()))
+						fmt.Fprintln(a.out, phrase.Printable(g.String()))
 					}
 				}
 				for _, r := range refused {
 					if !a.json {
-						fmt.Fprintf(a.out, "%d messages of %s were refused: %s\n", r.Count, printable(r.Subject), r.Why)
+						fmt.Fprintf(a.out, "%d messages of %s were refused: %s\n", r.Count, phrase.Printable(r.Subject), r.Why)
 					}
 				}
 				if err != nil || len(gaps) > 0 {

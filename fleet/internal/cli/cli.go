@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,12 +13,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/version"
 )
 
@@ -126,22 +127,17 @@ func (a *app) complain(err error) {
 	if a.json {
 		_ = a.printJSON(map[string]any{"error": text, "diagnostics": []hook.Diagnostic{d}})
 	}
-	fmt.Fprintln(a.err, "tenterhook: "+printable(text))
+	fmt.Fprintln(a.err, "tenterhook: "+phrase.Printable(text))
 }
 
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-// printable keeps what others wrote from driving a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) || r == '\n' {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, s)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.out.Write(phrase.PrintableJSON(b.Bytes()))
+	return err
 }

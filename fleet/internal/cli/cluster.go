@@ -16,6 +16,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/fleet/internal/work"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // keeping is what a hub does beside serving: it keeps the queues of workers, and
@@ -84,7 +85,7 @@ func (a *app) keepCluster(cmd *cobra.Command, k *keeping) error {
 		if a.json {
 			return a.printJSON(map[string]any{"fleet": c.Fleet, "url": c.Place(), "dir": k.dir})
 		}
-		_, err := fmt.Fprintf(a.out, "keeps the fleet %s at %s; its folder is %s\n", c.Fleet, printable(c.Place()), k.dir)
+		_, err := fmt.Fprintf(a.out, "keeps the fleet %s at %s; its folder is %s\n", c.Fleet, phrase.Printable(c.Place()), k.dir)
 		return err
 	})
 }
@@ -189,7 +190,7 @@ func (a *app) printDeclared(list []hub.Declared) error {
 	for _, d := range list {
 		fmt.Fprintf(a.out, "%s %s: %s\n", d.Kind, d.Name, d.State)
 		for _, change := range d.Changes {
-			fmt.Fprintf(a.out, "  %s\n", printable(change))
+			fmt.Fprintf(a.out, "  %s\n", phrase.Printable(change))
 		}
 	}
 	fmt.Fprintln(a.out, "\nwhat the credential of a role may do; {{name()}} is the name of who has it:")

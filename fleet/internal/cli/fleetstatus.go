@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,6 +16,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/archive"
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/internal/fleetstate"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // machine is what is known of one on the hub.
@@ -102,7 +104,7 @@ func (r *fleetReport) ask(ctx context.Context, c *hub.Connection) error {
 	if err != nil {
 		return err
 	}
-	for _, subject := range sortedKeys(info.State.Subjects) {
+	for _, subject := range slices.Sorted(maps.Keys(info.State.Subjects)) {
 		name := strings.TrimPrefix(subject, "$KV."+hub.MachinesBucket+".")
 		entry, err := kv.Get(ctx, name)
 		if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -191,14 +193,14 @@ func (a *app) printFleet(r *fleetReport, now time.Time) error {
 		fmt.Fprintf(a.out, "%d records on the hub are not archived yet\n", r.Waiting)
 	}
 	for _, g := range r.Gaps {
-		fmt.Fprintf(a.out, "! %s\n", printable(g.String()))
+		fmt.Fprintf(a.out, "! %s\n", phrase.Printable(g.String()))
 	}
 	for _, f := range r.Refused {
-		fmt.Fprintf(a.out, "! %d messages of %s were refused: %s\n", f.Count, printable(f.Subject), f.Why)
+		fmt.Fprintf(a.out, "! %d messages of %s were refused: %s\n", f.Count, phrase.Printable(f.Subject), f.Why)
 	}
 	for _, why := range []string{r.Hub, r.Archive} {
 		if why != "" {
-			fmt.Fprintf(a.out, "! %s\n", printable(why))
+			fmt.Fprintf(a.out, "! %s\n", phrase.Printable(why))
 		}
 	}
 	return nil

@@ -97,7 +97,7 @@ func (a *app) toldOfOtel(endpoint string) func(error) {
 			fmt.Fprintln(a.err, "tenterhook: spans and metrics are sent again")
 			return
 		}
-		fmt.Fprintln(a.err, "tenterhook: "+printable(otelError(endpoint, err).Error()))
+		fmt.Fprintln(a.err, "tenterhook: "+phrase.Printable(otelError(endpoint, err).Error()))
 	}
 }
 
@@ -156,7 +156,7 @@ func (a *app) journal(ctx context.Context) (func(context.Context, func(*journal.
 	if err != nil {
 		return nil, err
 	}
-	told := func(err error) { fmt.Fprintln(a.err, "tenterhook: "+printable(err.Error())) }
+	told := func(err error) { fmt.Fprintln(a.err, "tenterhook: "+phrase.Printable(err.Error())) }
 	return func(ctx context.Context, ask func(*journal.Journal) error) error {
 		return recording.Use(ctx, state, options, told, ask)
 	}, nil

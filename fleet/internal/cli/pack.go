@@ -331,7 +331,7 @@ func (a *app) listTags(ctx context.Context, ref pack.Reference) error {
 		return a.printJSON(map[string]any{"tags": tags})
 	}
 	for _, t := range tags {
-		fmt.Fprintf(a.out, "%s\t%s\n", printable(t.Tag), printable(t.Digest))
+		fmt.Fprintf(a.out, "%s\t%s\n", phrase.Printable(t.Tag), phrase.Printable(t.Digest))
 	}
 	if len(tags) == 0 {
 		fmt.Fprintln(a.out, "there are no tags")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -87,7 +88,7 @@ func (c channelState) at(now time.Time) registry.PolicyState {
 
 func (s policyState) text(now time.Time) string {
 	var said []string
-	for _, channel := range sortedKeys(s.Channels) {
+	for _, channel := range slices.Sorted(maps.Keys(s.Channels)) {
 		said = append(said, channel+" "+s.Channels[channel].text(now))
 	}
 	if len(said) == 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -172,7 +173,7 @@ func (d *desk) say(s *fleetpolicy.Signed, where string) error {
 	if d.a.json {
 		return d.a.printJSON(map[string]any{"fleet": s.Fleet, "channel": s.Channel, "version": s.Version, "expires": s.Expires, "signers": s.Signers, "reason": s.Reason, "where": where})
 	}
-	fmt.Fprintf(d.a.out, "version %d of %s, signed by %s, %s\nit is valid until %s\n", s.Version, s.Channel, strings.Join(s.Signers, ", "), printable(where), s.Expires.Local().Format(time.DateTime))
+	fmt.Fprintf(d.a.out, "version %d of %s, signed by %s, %s\nit is valid until %s\n", s.Version, s.Channel, strings.Join(s.Signers, ", "), phrase.Printable(where), s.Expires.Local().Format(time.DateTime))
 	return nil
 }
 
@@ -228,7 +229,7 @@ func (a *app) printSettings(settings json.RawMessage) error {
 	}
 	text, err := json.MarshalIndent(plain, "  ", "  ")
 	if err == nil {
-		fmt.Fprintln(a.out, "  "+printable(string(text)))
+		fmt.Fprintln(a.out, "  "+phrase.Printable(string(text)))
 	}
 	return err
 }
@@ -280,13 +281,13 @@ func (a *app) printPolicy(s shownPolicy) error {
 		fmt.Fprintln(a.out, ": none has come here yet")
 		return nil
 	case registry.PolicyBroken:
-		fmt.Fprintf(a.out, ", so everything is blocked: %s\n", printable(s.Why))
+		fmt.Fprintf(a.out, ", so everything is blocked: %s\n", phrase.Printable(s.Why))
 		return nil
 	}
 	fmt.Fprintf(a.out, ", version %d of the fleet %s, signed by %s\n", s.Version, s.Fleet, strings.Join(s.Signers, ", "))
 	fmt.Fprintf(a.out, "  issued %s, valid until %s\n", s.Issued.Local().Format(time.DateTime), s.Expires.Local().Format(time.DateTime))
 	if s.Reason != "" {
-		fmt.Fprintf(a.out, "  reason: %s\n", printable(s.Reason))
+		fmt.Fprintf(a.out, "  reason: %s\n", phrase.Printable(s.Reason))
 	}
 	return a.printSettings(s.Settings)
 }

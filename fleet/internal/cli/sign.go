@@ -19,6 +19,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 )
 
 // signing is how a document is made and signed.
@@ -266,7 +267,7 @@ func (a *app) write(d *desk, e *fleetpolicy.Envelope, output string) error {
 	}
 	document, err := e.Document()
 	if err == nil {
-		fmt.Fprintf(a.out, "%s: version %d of %s for the fleet %s, until %s\n", output, document.Version, document.Channel, printable(document.Fleet), document.Expires.Local().Format(time.DateTime))
+		fmt.Fprintf(a.out, "%s: version %d of %s for the fleet %s, until %s\n", output, document.Version, document.Channel, phrase.Printable(document.Fleet), document.Expires.Local().Format(time.DateTime))
 	}
 	return err
 }

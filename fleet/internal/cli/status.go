@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -73,18 +73,18 @@ func (a *app) machineStatus(ctx context.Context) error {
 	if a.json {
 		return a.printJSON(r)
 	}
-	fmt.Fprintf(a.out, "%s of the fleet %s, hub %s\n", r.Machine, r.Fleet, printable(r.URL))
+	fmt.Fprintf(a.out, "%s of the fleet %s, hub %s\n", r.Machine, r.Fleet, phrase.Printable(r.URL))
 	if r.Running {
 		fmt.Fprintf(a.out, "the agent runs; last contact with the hub: %s\n", ago(r.Agent.Contact, now))
 	}
 	fmt.Fprintf(a.out, "%s to ship\n", phrase.Count(int(r.Backlog), "record"))
 	if r.Agent != nil {
-		for _, name := range sortedKeys(r.Agent.Parts) {
-			fmt.Fprintf(a.out, "%s: %s\n", printable(name), cellOf(partText(r.Agent, name, now)))
+		for _, name := range slices.Sorted(maps.Keys(r.Agent.Parts)) {
+			fmt.Fprintf(a.out, "%s: %s\n", phrase.Printable(name), cellOf(partText(r.Agent, name, now)))
 		}
 	}
 	for _, t := range r.Troubles {
-		fmt.Fprintf(a.out, "! %s; %s\n", printable(t.Message), t.Hint)
+		fmt.Fprintf(a.out, "! %s; %s\n", phrase.Printable(t.Message), t.Hint)
 	}
 	return nil
 }
@@ -114,16 +114,7 @@ func ago(at, now time.Time) string {
 	return now.Sub(at).Round(time.Second).String() + " ago"
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, cmp.Compare)
-	return keys
-}
-
 // cellOf is a text in one line, without what would drive a terminal.
 func cellOf(s string) string {
-	return strings.Join(strings.Fields(printable(s)), " ")
+	return strings.Join(strings.Fields(phrase.Printable(s)), " ")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/jobs"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/registry"
 )
@@ -194,7 +195,7 @@ func (a *app) localJobs() error {
 	} else {
 		table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 		for _, j := range list {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", j.ID[:12], j.State, printable(j.Queue), printable(j.Hook), time.Since(j.Since).Round(time.Second))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", j.ID[:12], j.State, phrase.Printable(j.Queue), phrase.Printable(j.Hook), time.Since(j.Since).Round(time.Second))
 		}
 		err = table.Flush()
 		if len(list) == 0 {
@@ -224,7 +225,7 @@ func (a *app) deadJobs(ctx context.Context) error {
 		return a.printJSON(map[string]any{"dead": append([]work.Letter{}, letters...)})
 	}
 	for _, l := range letters {
-		fmt.Fprintf(a.out, "%s  %s  %s of %s  %s, tried %d times\n", l.Time.Format(time.RFC3339), l.Job.ID[:12], printable(l.Job.File), l.Job.Digest[:min(19, len(l.Job.Digest))], printable(l.Machine), l.Tries)
+		fmt.Fprintf(a.out, "%s  %s  %s of %s  %s, tried %d times\n", l.Time.Format(time.RFC3339), l.Job.ID[:12], phrase.Printable(l.Job.File), l.Job.Digest[:min(19, len(l.Job.Digest))], phrase.Printable(l.Machine), l.Tries)
 	}
 	if len(letters) == 0 {
 		fmt.Fprintln(a.out, "no job is dead")
