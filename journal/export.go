@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 )
 
 // Position is how far a reader of a journal is. The zero value is the beginning.
@@ -29,18 +31,14 @@ type Numbered struct {
 // position's. A body that is damaged leaves its number and an Error.
 func (j *Journal) Entries(ctx context.Context, after Position, limit int) (list []Numbered, next Position, err error) {
 	next = after
-	err = j.each(ctx, func(scan func(...any) error) error {
-		var n Numbered
+	list, err = sqlitefile.All(ctx, j.db, `SELECT seq, run, at_us, body FROM dispatch WHERE seq > ? ORDER BY seq LIMIT ?`, []any{after.Dispatch, limit}, func(scan sqlitefile.Scan) (n Numbered, err error) {
 		var run string
 		var at int64
 		var body []byte
-		if err := scan(&n.Seq, &run, &at, &body); err != nil {
-			return err
-		}
-		n.Entry = decoded(body, run, n.Seq, at)
-		list, next.Dispatch = append(list, n), n.Seq
-		return nil
-	}, `SELECT seq, run, at_us, body FROM dispatch WHERE seq > ? ORDER BY seq LIMIT ?`, after.Dispatch, limit)
+		err = scan(&n.Seq, &run, &at, &body)
+		n.Entry, next.Dispatch = decoded(body, run, n.Seq, at), n.Seq
+		return n, err
+	})
 	if err != nil {
 		return nil, after, err
 	}
@@ -49,35 +47,35 @@ func (j *Journal) Entries(ctx context.Context, after Position, limit int) (list 
 		at[n.Seq] = i
 	}
 	// Those of dispatches that are read next begin behind all that is read now.
-	err = j.each(ctx, func(scan func(...any) error) error {
-		var seq, dispatch, when int64
-		var id, run string
-		var body, head []byte
-		if err := scan(&seq, &dispatch, &when, &id, &body, &run, &head); err != nil {
-			return err
-		}
-		var r Result
-		if err := json.Unmarshal(body, &r); err != nil {
-			r = Result{Hook: id, Reason: fmt.Sprintf("line %d of the journal is damaged: %v", seq, err)}
-		}
-		next.Result = seq
-		i, now := at[dispatch]
-		if now && !r.Background {
-			list[i].Results = append(list[i].Results, r)
-			return nil
-		}
-		var e Entry
-		if now {
-			e = list[i].Entry
-		} else {
-			e = decoded(head, run, dispatch, when)
-		}
-		e.Time, e.ElapsedMS, e.Results = time.UnixMicro(when).UTC(), r.ElapsedMS, []Result{r}
-		list = append(list, Numbered{dispatch, e})
-		return nil
-	}, `SELECT r.seq, r.dispatch, r.at_us, r.hook, r.body, d.run, CASE WHEN d.seq <= ? THEN d.body END FROM result r JOIN dispatch d ON d.seq = r.dispatch
+	err = sqlitefile.Each(ctx, j.db, `SELECT r.seq, r.dispatch, r.at_us, r.hook, r.body, d.run, CASE WHEN d.seq <= ? THEN d.body END FROM result r JOIN dispatch d ON d.seq = r.dispatch
 		WHERE r.seq > ? AND r.seq < (SELECT coalesce(min(seq), 9223372036854775807) FROM result WHERE seq > ? AND dispatch > ?) ORDER BY r.seq LIMIT ?`,
-		after.Dispatch, after.Result, after.Result, next.Dispatch, limit*maxResults)
+		[]any{after.Dispatch, after.Result, after.Result, next.Dispatch, limit * maxResults}, func(scan sqlitefile.Scan) error {
+			var seq, dispatch, when int64
+			var id, run string
+			var body, head []byte
+			if err := scan(&seq, &dispatch, &when, &id, &body, &run, &head); err != nil {
+				return err
+			}
+			var r Result
+			if err := json.Unmarshal(body, &r); err != nil {
+				r = Result{Hook: id, Reason: fmt.Sprintf("line %d of the journal is damaged: %v", seq, err)}
+			}
+			next.Result = seq
+			i, now := at[dispatch]
+			if now && !r.Background {
+				list[i].Results = append(list[i].Results, r)
+				return nil
+			}
+			var e Entry
+			if now {
+				e = list[i].Entry
+			} else {
+				e = decoded(head, run, dispatch, when)
+			}
+			e.Time, e.ElapsedMS, e.Results = time.UnixMicro(when).UTC(), r.ElapsedMS, []Result{r}
+			list = append(list, Numbered{dispatch, e})
+			return nil
+		})
 	if err != nil {
 		return nil, after, err
 	}
@@ -90,21 +88,6 @@ func decoded(body []byte, run string, seq, at int64) (e Entry) {
 		return Entry{Run: run, Time: time.UnixMicro(at).UTC(), Error: fmt.Sprintf("dispatch %d of the journal is damaged: %v", seq, err)}
 	}
 	return e
-}
-
-// each calls row for each row of a query.
-func (j *Journal) each(ctx context.Context, row func(scan func(...any) error) error, query string, args ...any) error {
-	rows, err := j.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // Cursor returns what [Journal.SetCursor] stored for a sink: how far it is; "" =

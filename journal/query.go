@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 )
 
 // Filter chooses lines of the log. The zero value chooses all.
@@ -79,19 +80,13 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
-	rows, err := j.db.QueryContext(ctx, fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, order, limit), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	var lines []Line
-	for rows.Next() {
-		var l Line
+	query = fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, order, limit)
+	return sqlitefile.All(ctx, j.db, query, args, func(scan sqlitefile.Scan) (l Line, err error) {
 		var at int64
 		var body, policy []byte
 		var id string
-		if err := rows.Scan(&l.Seq, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &id, &body, &policy); err != nil {
-			return nil, err
+		if err := scan(&l.Seq, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &id, &body, &policy); err != nil {
+			return l, err
 		}
 		if len(policy) > 0 {
 			_ = json.Unmarshal(policy, &l.Policy) // the line can be read without it
@@ -100,9 +95,8 @@ func (j *Journal) Log(ctx context.Context, f Filter) ([]Line, error) {
 			l.Result = Result{Hook: id, Reason: fmt.Sprintf("line %d of the journal is damaged: %v", l.Seq, err)}
 		}
 		l.Hook, l.Time, l.Output = l.Result.Hook, time.UnixMicro(at).UTC(), nil
-		lines = append(lines, l)
-	}
-	return lines, rows.Err()
+		return l, nil
+	})
 }
 
 // ParseSince reads a time of the flag --since: how long ago ("90s", "2h", "7d"), a date or an RFC 3339
@@ -181,46 +175,32 @@ func (j *Journal) Run(ctx context.Context, run string) (*Entry, error) {
 }
 
 func (j *Journal) results(ctx context.Context, dispatch int64, e *Entry) error {
-	rows, err := j.db.QueryContext(ctx, `SELECT body FROM result WHERE dispatch = ? ORDER BY seq`, dispatch)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	for rows.Next() {
+	return sqlitefile.Each(ctx, j.db, `SELECT body FROM result WHERE dispatch = ? ORDER BY seq`, []any{dispatch}, func(scan sqlitefile.Scan) error {
 		var body []byte
 		var r Result
-		if err := rows.Scan(&body); err != nil {
+		if err := scan(&body); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(body, &r); err != nil {
 			return fmt.Errorf("a result of run %s: %w", e.Run, err)
 		}
 		e.Results = append(e.Results, r)
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // Runs returns the names of the runs since a time in which a hook had a result,
 // the oldest first; hook "" = any.
-func (j *Journal) Runs(ctx context.Context, hookID string, since time.Time) (runs []string, err error) {
+func (j *Journal) Runs(ctx context.Context, hookID string, since time.Time) ([]string, error) {
 	query, args := `SELECT run FROM dispatch WHERE at_us >= ? ORDER BY at_us, seq`, []any{since.UnixMicro()}
 	if hookID != "" {
 		query = `SELECT d.run FROM dispatch d WHERE d.seq IN (SELECT dispatch FROM result WHERE hook = ? AND at_us >= ?) ORDER BY d.at_us, d.seq`
 		args = []any{hookID, since.UnixMicro()}
 	}
-	rows, err := j.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	for rows.Next() {
-		var run string
-		if err := rows.Scan(&run); err != nil {
-			return nil, err
-		}
-		runs = append(runs, run)
-	}
-	return runs, rows.Err()
+	return sqlitefile.All(ctx, j.db, query, args, func(scan sqlitefile.Scan) (run string, err error) {
+		err = scan(&run)
+		return run, err
+	})
 }
 
 // Concerned reports whether a hook had a result since a time.

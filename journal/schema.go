@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 )
 
 // migrations bring the tables from one version to the next. Their number is the
@@ -63,22 +65,18 @@ func packTally(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, `ALTER TABLE tally RENAME TO tally_of_rows; `+packedTally); err != nil {
 		return err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT hook, hour, status, failure, verdict, bucket, n, last_us FROM tally_of_rows`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	all := make(tallies)
-	for rows.Next() {
+	err := sqlitefile.Each(ctx, tx, `SELECT hook, hour, status, failure, verdict, bucket, n, last_us FROM tally_of_rows`, nil, func(scan sqlitefile.Scan) error {
 		var at hookHour
 		var k countKey
 		var n, last int64
-		if err := rows.Scan(&at.hook, &at.hour, &k.status, &k.failure, &k.verdict, &k.bucket, &n, &last); err != nil {
+		if err := scan(&at.hook, &at.hour, &k.status, &k.failure, &k.verdict, &k.bucket, &n, &last); err != nil {
 			return err
 		}
 		all.add(at, k, n, last)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if err := all.save(ctx, tx); err != nil {

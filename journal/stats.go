@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 )
 
 // HookStats is how one hook did, as `tenterhook stats --json` prints it. Times
@@ -47,19 +48,14 @@ func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until 
 	if hookID != "" {
 		query, args = query+` AND hook = ?`, append(args, hookID)
 	}
-	rows, err := j.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	all := make(map[string]*Tally)
 	now := hourOf(time.Now().UnixMicro())
-	for rows.Next() {
+	err := sqlitefile.Each(ctx, j.db, query, args, func(scan sqlitefile.Scan) error {
 		var id string
 		var hour, last int64
 		var text sql.RawBytes
-		if err := rows.Scan(&id, &hour, &last, &text); err != nil {
-			return nil, err
+		if err := scan(&id, &hour, &last, &text); err != nil {
+			return err
 		}
 		c := all[id]
 		if c == nil {
@@ -69,13 +65,14 @@ func (j *Journal) StatsBetween(ctx context.Context, hookID string, since, until 
 		}
 		runs := c.stats.Runs
 		if err := eachCount(text, func(k countKey, n int64) { c.Add(k.status, k.failure, k.verdict, k.bucket, n, last) }); err != nil {
-			return nil, err
+			return err
 		}
 		if ago := now - hour; ago >= 0 && ago < hoursShown {
 			c.stats.Hourly[hoursShown-1-ago] += c.stats.Runs - runs
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	stats := []HookStats{}

@@ -5,6 +5,7 @@
 package sqlitefile
 
 import (
+	"context"
 	"database/sql"
 	"net/url"
 	"os"
@@ -31,4 +32,40 @@ func Open(path string, flags, connections int, pragmas ...string) (*sql.DB, erro
 	}
 	db.SetMaxOpenConns(connections)
 	return db, nil
+}
+
+// Queryer is a database or a transaction.
+type Queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Scan reads the columns of a row, as [sql.Rows.Scan] does.
+type Scan = func(columns ...any) error
+
+// Each calls row for each row of a query, up to the first error.
+func Each(ctx context.Context, db Queryer, query string, args []any, row func(Scan) error) error {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// All returns what read makes of each row of a query.
+func All[T any](ctx context.Context, db Queryer, query string, args []any, read func(Scan) (T, error)) (list []T, err error) {
+	err = Each(ctx, db, query, args, func(scan Scan) error {
+		one, err := read(scan)
+		list = append(list, one)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -212,23 +212,19 @@ func (w *writer) note() error {
 // span joins numbers that follow one another with the ones that are there. seqs are
 // all that came: a number that came twice, or that was there, has two runs.
 func (w *writer) span(source, lo, hi int64, seqs []int64) error {
-	rows, err := w.tx.QueryContext(w.ctx, `SELECT lo, hi FROM span WHERE source = ? AND lo <= ? AND hi >= ?`, source, hi+1, lo-1)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	from, to := lo, hi
 	twice := int64(len(seqs)) - (hi - lo + 1)
 	var drop []int64
-	for rows.Next() {
+	err := sqlitefile.Each(w.ctx, w.tx, `SELECT lo, hi FROM span WHERE source = ? AND lo <= ? AND hi >= ?`, []any{source, hi + 1, lo - 1}, func(scan sqlitefile.Scan) error {
 		var l, h int64
-		if err := rows.Scan(&l, &h); err != nil {
+		if err := scan(&l, &h); err != nil {
 			return err
 		}
 		twice += max(min(hi, h)-max(lo, l)+1, 0)
 		from, to, drop = min(from, l), max(to, h), append(drop, l)
-	}
-	if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for _, l := range drop {
@@ -258,20 +254,11 @@ func (g Gap) String() string {
 }
 
 // Gaps returns what is missing, by machine, at most limit ranges.
-func (a *Archive) Gaps(ctx context.Context, limit int) (gaps []Gap, err error) {
-	rows, err := a.db.QueryContext(ctx, `SELECT machine, journal, lo, hi FROM (
+func (a *Archive) Gaps(ctx context.Context, limit int) ([]Gap, error) {
+	return sqlitefile.All(ctx, a.db, `SELECT machine, journal, lo, hi FROM (
 		SELECT s.machine, s.journal, coalesce(lag(p.hi) OVER (PARTITION BY s.id ORDER BY p.lo) + 1, s.first) AS lo, p.lo - 1 AS hi
-		FROM span p JOIN source s ON s.id = p.source) WHERE lo <= hi ORDER BY machine, journal, lo LIMIT ?`, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	for rows.Next() {
-		var g Gap
-		if err := rows.Scan(&g.Machine, &g.Journal, &g.From, &g.To); err != nil {
-			return nil, err
-		}
-		gaps = append(gaps, g)
-	}
-	return gaps, rows.Err()
+		FROM span p JOIN source s ON s.id = p.source) WHERE lo <= hi ORDER BY machine, journal, lo LIMIT ?`, []any{limit}, func(scan sqlitefile.Scan) (g Gap, err error) {
+		err = scan(&g.Machine, &g.Journal, &g.From, &g.To)
+		return g, err
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/sqlitefile"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -25,23 +26,14 @@ type Source struct {
 }
 
 // Sources returns the journals, by machine.
-func (a *Archive) Sources(ctx context.Context) (list []Source, err error) {
-	rows, err := a.db.QueryContext(ctx, `SELECT s.machine, s.journal, s.first, max(p.hi), sum(p.hi - p.lo + 1), s.twice, s.received_us
-		FROM source s JOIN span p ON p.source = s.id GROUP BY s.id ORDER BY s.machine, s.received_us`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	for rows.Next() {
-		var s Source
+func (a *Archive) Sources(ctx context.Context) ([]Source, error) {
+	return sqlitefile.All(ctx, a.db, `SELECT s.machine, s.journal, s.first, max(p.hi), sum(p.hi - p.lo + 1), s.twice, s.received_us
+		FROM source s JOIN span p ON p.source = s.id GROUP BY s.id ORDER BY s.machine, s.received_us`, nil, func(scan sqlitefile.Scan) (s Source, err error) {
 		var at int64
-		if err := rows.Scan(&s.Machine, &s.Journal, &s.First, &s.Last, &s.Records, &s.Twice, &at); err != nil {
-			return nil, err
-		}
+		err = scan(&s.Machine, &s.Journal, &s.First, &s.Last, &s.Records, &s.Twice, &at)
 		s.Missing, s.Received = s.Last-s.First+1-s.Records, time.UnixMicro(at).UTC()
-		list = append(list, s)
-	}
-	return list, rows.Err()
+		return s, err
+	})
 }
 
 // Refusal counts messages that were no records.
@@ -53,22 +45,13 @@ type Refusal struct {
 }
 
 // Refused returns what came and was no record, the latest first.
-func (a *Archive) Refused(ctx context.Context) (list []Refusal, err error) {
-	rows, err := a.db.QueryContext(ctx, `SELECT subject, why, n, last_us FROM refused ORDER BY last_us DESC LIMIT 100`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	for rows.Next() {
-		var r Refusal
+func (a *Archive) Refused(ctx context.Context) ([]Refusal, error) {
+	return sqlitefile.All(ctx, a.db, `SELECT subject, why, n, last_us FROM refused ORDER BY last_us DESC LIMIT 100`, nil, func(scan sqlitefile.Scan) (r Refusal, err error) {
 		var at int64
-		if err := rows.Scan(&r.Subject, &r.Why, &r.Count, &at); err != nil {
-			return nil, err
-		}
+		err = scan(&r.Subject, &r.Why, &r.Count, &at)
 		r.Last = time.UnixMicro(at).UTC()
-		list = append(list, r)
-	}
-	return list, rows.Err()
+		return r, err
+	})
 }
 
 // Filter chooses lines of the log. The zero value chooses all.
@@ -112,7 +95,7 @@ func (f *Filter) where() (condition string, args []any) {
 
 // Log returns the lines that a filter chooses, the newest first; with After, the
 // ones that came after that one, in the order in which they came.
-func (a *Archive) Log(ctx context.Context, f Filter) (lines []Line, err error) {
+func (a *Archive) Log(ctx context.Context, f Filter) ([]Line, error) {
 	where, args := f.where()
 	order, limit := "r.at_us DESC, r.id DESC", f.Limit
 	if f.After > 0 {
@@ -121,29 +104,22 @@ func (a *Archive) Log(ctx context.Context, f Filter) (lines []Line, err error) {
 	if limit <= 0 {
 		limit = 50
 	}
-	rows, err := a.db.QueryContext(ctx, fmt.Sprintf(`SELECT r.id, s.machine, d.run, r.at_us, d.event, d.tool, d.agent, d.session, r.place, d.body
-		FROM result r JOIN record d ON d.id = r.record JOIN source s ON s.id = r.source%s ORDER BY %s LIMIT %d`, where, order, limit), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-	for rows.Next() {
-		var l Line
+	return sqlitefile.All(ctx, a.db, fmt.Sprintf(`SELECT r.id, s.machine, d.run, r.at_us, d.event, d.tool, d.agent, d.session, r.place, d.body
+		FROM result r JOIN record d ON d.id = r.record JOIN source s ON s.id = r.source%s ORDER BY %s LIMIT %d`, where, order, limit), args, func(scan sqlitefile.Scan) (l Line, err error) {
 		var at int64
 		var place int
 		var body []byte
 		var e journal.Entry
-		if err := rows.Scan(&l.Seq, &l.Machine, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &place, &body); err != nil {
-			return nil, err
+		if err := scan(&l.Seq, &l.Machine, &l.Run, &at, &l.Event, &l.Tool, &l.Agent, &l.Session, &place, &body); err != nil {
+			return l, err
 		}
 		if err := json.Unmarshal(body, &e); err != nil || place >= len(e.Results) {
-			return nil, fmt.Errorf("line %d of the archive is damaged: %w", l.Seq, err)
+			return l, fmt.Errorf("line %d of the archive is damaged: %w", l.Seq, err)
 		}
 		l.Result = e.Results[place]
 		l.Policy, l.Hook, l.Time, l.Output = e.Policy, l.Result.Hook, time.UnixMicro(at).UTC(), nil
-		lines = append(lines, l)
-	}
-	return lines, rows.Err()
+		return l, nil
+	})
 }
 
 // Last is the number of the newest line; 0 = there is none.
@@ -164,25 +140,20 @@ type Stats struct {
 func (a *Archive) Stats(ctx context.Context, f Filter, byMachine bool) ([]Stats, error) {
 	chosen := Filter{Machine: f.Machine, Filter: journal.Filter{Hook: f.Hook, Since: f.Since}}
 	where, args := chosen.where()
-	rows, err := a.db.QueryContext(ctx, fmt.Sprintf(`SELECT r.hook, s.machine, r.status, r.failure, r.verdict,
-		CASE WHEN r.elapsed_us < 1 THEN 0 ELSE 1 + CAST(log2(r.elapsed_us) * %d AS INTEGER) END AS bucket, count(*), max(r.at_us)
-		FROM result r JOIN source s ON s.id = r.source%s GROUP BY 1, 2, 3, 4, 5, 6`, journal.BucketsPerOctave, where), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	type group struct {
 		*journal.Tally
 		machines map[string]bool
 	}
 	all := map[[2]string]group{}
-	for rows.Next() {
+	err := sqlitefile.Each(ctx, a.db, fmt.Sprintf(`SELECT r.hook, s.machine, r.status, r.failure, r.verdict,
+		CASE WHEN r.elapsed_us < 1 THEN 0 ELSE 1 + CAST(log2(r.elapsed_us) * %d AS INTEGER) END AS bucket, count(*), max(r.at_us)
+		FROM result r JOIN source s ON s.id = r.source%s GROUP BY 1, 2, 3, 4, 5, 6`, journal.BucketsPerOctave, where), args, func(scan sqlitefile.Scan) error {
 		var id, machine, verdict string
 		var status hook.Status
 		var failure hook.Failure
 		var bucket, n, last int64
-		if err := rows.Scan(&id, &machine, &status, &failure, &verdict, &bucket, &n, &last); err != nil {
-			return nil, err
+		if err := scan(&id, &machine, &status, &failure, &verdict, &bucket, &n, &last); err != nil {
+			return err
 		}
 		key := [2]string{id}
 		if byMachine {
@@ -195,8 +166,9 @@ func (a *Archive) Stats(ctx context.Context, f Filter, byMachine bool) ([]Stats,
 		}
 		g.machines[machine] = true
 		g.Add(status, failure, verdict, bucket, n, last)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	list := []Stats{}
