@@ -40,6 +40,7 @@ type keyHost struct {
 
 	mu    sync.Mutex
 	seen  []string
+	wire  strings.Builder // the requests, with what was sent
 	async chan registry.AsyncResult
 }
 

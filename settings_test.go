@@ -63,12 +63,27 @@ var settingEffects = map[string][]settingEffect{
 	},
 	"allow_local_http_hook_targets": {{base: "type = \"http\"\nurl = \"$URL/x\"", rest: "allowed_http_hook_urls = [\"$URL/*\"]\n",
 		with: "allow_local_http_hook_targets = true", look: asked, on: "POST"}},
-	"mcp_servers": {{base: call, with: "[mcp_servers.s]\nurl = \"$URL/mcp\"", look: anyRequest, off: "false", on: "true"}},
-	"model": {{base: asks, with: "[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"$URL\"\napi_key_env = \"KEY_VARIABLE\"",
-		look: anyRequest, off: "false", on: "true"}},
+	"mcp_servers": {
+		{base: call, with: "[mcp_servers.s]\nurl = \"$URL/mcp\"", look: anyRequest, off: "false", on: "true"},
+		{base: call, without: "[mcp_servers.s]\nurl = \"$URL/mcp\"", with: "[mcp_servers.s]\nurl = \"$URL/mcp\"\nheaders = {X-Key = \"its\"}", look: sent("its"), off: "false", on: "true"},
+		{base: call, without: "[mcp_servers.s]\nurl = \"$URL/mcp\"\nheaders = {X-Key = \"v${KEY_VARIABLE}\"}",
+			with: "[mcp_servers.s]\nurl = \"$URL/mcp\"\nheaders = {X-Key = \"v${KEY_VARIABLE}\"}\nallowed_env_vars = [\"KEY_VARIABLE\"]", look: sent("vsecret"), off: "false", on: "true"},
+		{base: call, without: program(`"true"`, `"-c", "$MARK"`, `A = "x"`), with: program(`"sh"`, `"-c", "$MARK"`, `A = "x"`), look: marked, on: "x"},
+		{base: call, without: program(`"sh"`, `"-c", "true"`, `A = "x"`), with: program(`"sh"`, `"-c", "$MARK"`, `A = "x"`), look: marked, on: "x"},
+		{base: call, without: program(`"sh"`, `"-c", "$MARK"`, ``), with: program(`"sh"`, `"-c", "$MARK"`, `A = "x"`), look: marked, off: "no A", on: "x"},
+		{base: call, without: program(`"sh"`, `"-c", "$MARK"`, ``), with: program(`"sh"`, `"-c", "$MARK"`, ``) + "\nsandbox = \"read-only\"", look: marked, off: "no A", contained: true},
+	},
+	"model": {
+		{base: asks, with: ofModel("openai", "m", "KEY_VARIABLE"), look: anyRequest, off: "false", on: "true"},
+		{base: asks, without: ofModel("openai", "m", "KEY_VARIABLE"), with: ofModel("anthropic", "m", "KEY_VARIABLE"), look: sent("/messages"), off: "false", on: "true"},
+		{base: asks, without: ofModel("openai", "m", "KEY_VARIABLE"), with: ofModel("openai", "other", "KEY_VARIABLE"), look: sent(`"model":"other"`), off: "false", on: "true"},
+		{base: asks, without: ofModel("openai", "m", "OTHER_VARIABLE"), with: ofModel("openai", "m", "KEY_VARIABLE"), look: sent("Bearer secret"), off: "false", on: "true"},
+	},
 	"sandbox": {{base: writesHere, with: "[sandbox]\nuser = \"read-only\"", look: verdictOf, off: "none", on: "deny", contained: true}},
-	"breaker": {{base: fail, with: "[breaker]\nfailures = 1", look: func(h *keyHost) string { statuses(h); return statuses(h) },
-		off: "it failed exit", on: "it failed breaker_open"}},
+	"breaker": {
+		{base: fail, with: "[breaker]\nfailures = 1", look: again, off: "it failed exit", on: "it failed breaker_open"},
+		{base: fail, without: "[breaker]\nfailures = 1\ncooldown = \"1h\"", with: "[breaker]\nfailures = 1\ncooldown = \"1ms\"", look: again, off: "it failed breaker_open", on: "it failed exit"},
+	},
 	"self_protection": {
 		{base: some, host: guarded, with: "self_protection = false", look: verdictOf, off: "deny", on: "none"},
 		{base: some, host: guarded, with: "self_protection = true", without: "self_protection = false", look: verdictOf, off: "none", on: "deny"},
@@ -99,8 +114,42 @@ var settingEffects = map[string][]settingEffect{
 		{base: deny, host: recorded, with: "[journal]\nredact = [\"\"]", look: journaled, off: "deny payload echo secret-1", on: "deny"},
 		{base: deny, host: recorded, with: "journal = [\"secret-[0-9]\"]", look: journaled, off: "deny payload echo secret-1", on: "deny"},
 		{base: deny, host: recorded, with: "[journal]\nrecord = \"result\"", look: journaled, off: "deny payload echo secret-1", on: "deny"},
+		{base: deny, host: recorded, with: "[journal]\nmax_size = \"1KiB\"", without: "[journal]\nmax_size = \"1GiB\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 		{base: deny, host: recorded, with: "[journal]\nkeep = \"1ms\"", without: "[journal]\nkeep = \"1h\"", look: journaled, off: "deny payload echo secret-1", on: ""},
 	},
+}
+
+// again looks at a hook a second time, a moment after the first.
+func again(h *keyHost) string {
+	statuses(h)
+	time.Sleep(20 * time.Millisecond)
+	return statuses(h)
+}
+
+func ofModel(provider, name, key string) string {
+	return fmt.Sprintf("[model]\nprovider = %q\nmodel = %q\nbase_url = \"$URL\"\napi_key_env = %q", provider, name, key)
+}
+
+// program are the lines of an MCP server that is a program.
+func program(command, args, env string) string {
+	return "[mcp_servers.s]\ncommand = " + command + "\nargs = [" + args + "]\nenv = {" + env + "}"
+}
+
+// marked is what $MARK wrote.
+func marked(h *keyHost) string {
+	h.dispatch(bash("ls"))
+	text, _ := os.ReadFile(filepath.Join(h.opts.Workspace, "mark"))
+	return string(text)
+}
+
+// sent says whether requests hold a text, in their path, a header or their body.
+func sent(text string) func(*keyHost) string {
+	return func(h *keyHost) string {
+		h.dispatch(bash("ls"))
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return fmt.Sprint(strings.Contains(h.wire.String(), text))
+	}
 }
 
 // ofFleet are the lines of a fleet. Its policy denies tool calls, or has expired, or
@@ -258,6 +307,15 @@ func TestEachKeyOfTheSettingsHasAnEffect(t *testing.T) {
 			t.Errorf("no test shows what the setting %s does", key)
 		}
 	}
+	for _, s := range dialect.SettingTable() {
+		for _, inner := range s.Inner {
+			if s.Name != "sandbox" && !slices.ContainsFunc(settingEffects[s.Name], func(e settingEffect) bool { // whose scopes the registry tests
+				return regexp.MustCompile(`\b` + inner.Name + `\b`).MatchString(fleetLines(t, e.with))
+			}) {
+				t.Errorf("no test shows what %s does in the setting %s", inner.Name, s.Name)
+			}
+		}
+	}
 	for key, effects := range settingEffects {
 		if !slices.Contains(keys, key) {
 			t.Errorf("%s is no setting", key)
@@ -331,14 +389,17 @@ func (e settingEffect) seen(t *testing.T, lines string) string {
 	h := &keyHost{t: t, opts: hostOf(t)}
 	t.Setenv("KEY_VARIABLE", "secret")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		body, _ := io.ReadAll(r.Body)
+		h.mu.Lock()
+		fmt.Fprintln(&h.wire, r.URL.Path, r.Header, string(body))
+		h.mu.Unlock()
 		h.see("%s", strings.TrimSpace(r.Method+" "+r.Header.Get("X-Key")))
 		if r.URL.Path != "/x" {
 			w.WriteHeader(http.StatusBadRequest)
 		}
 	}))
 	defer server.Close()
-	url := strings.NewReplacer("$URL", server.URL)
+	url := strings.NewReplacer("$URL", server.URL, "$MARK", "printf %s \\\"${A-no A}\\\" > "+filepath.Join(h.opts.Workspace, "mark"))
 	dir := h.opts.UserDir
 	if e.managed {
 		h.opts.Without, h.opts.ManagedDir = nil, filepath.Join(t.TempDir(), "managed")

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/load"
 	"github.com/tenterhook/tenterhook/internal/pack/packtest"
 )
@@ -50,7 +51,12 @@ func reader(t testing.TB) *load.Reader {
 func ids(l *load.Loaded) string {
 	var list []string
 	for _, d := range l.Definitions {
-		list = append(list, d.Hooks[0].ID)
+		h := d.Hooks[0]
+		if h.State == hook.StateInvalid {
+			list = append(list, h.ID+" ("+h.Why+")")
+			continue
+		}
+		list = append(list, h.ID)
 	}
 	slices.Sort(list)
 	return strings.Join(list, " ")
