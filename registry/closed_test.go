@@ -60,6 +60,34 @@ func TestFolderThatCannotBeReadIsNotTakenForAnEmptyOne(t *testing.T) {
 }
 
 // A folder of config files that cannot be read, for now, is no empty one either.
+// Where the home is the workspace, a folder belongs to two scopes. Each keeps its own
+// hooks if the folder cannot be read.
+func TestFolderOfTwoScopesKeepsTheHooksOfEach(t *testing.T) {
+	opts := machine(t, "")
+	opts.Compat = []string{"kiro"}
+	opts.Env = []string{"HOME=" + opts.Workspace, searchPath()}
+	folder := filepath.Join(opts.Workspace, ".kiro", "agents")
+	write(t, filepath.Join(folder, "dev.json"), `{"name": "dev", "hooks": {"preToolUse": [{"command": "exit 2"}]}}`)
+	reg := open(t, opts)
+	list := func() (all []string) {
+		for _, l := range reg.List() {
+			all = append(all, l.Hook.ID)
+		}
+		return all
+	}
+	before := list()
+	if len(before) != 2 || before[0] == before[1] {
+		t.Fatal(before)
+	}
+	if err := os.Rename(folder, folder+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, folder, "")
+	if changed := reload(t, reg); len(changed.Kept) != 2 || len(changed.Added)+len(changed.Removed)+len(changed.Changed) != 0 || !slices.Equal(list(), before) {
+		t.Errorf("%s: %v, want %v", summary(changed), list(), before)
+	}
+}
+
 func TestFolderOfConfigFilesThatCannotBeReadIsNotTakenForAnEmptyOne(t *testing.T) {
 	opts := machine(t, "")
 	opts.Compat = []string{"copilot"}

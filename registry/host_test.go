@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -262,3 +263,20 @@ type closing struct{ n *int }
 
 func (closing) Handle(context.Context, *hook.Call) (*hook.Output, error) { return nil, nil }
 func (c closing) Close() error                                           { *c.n++; return nil }
+
+// uncomparable is a handler whose values cannot be compared.
+type uncomparable struct {
+	hook.HandlerFunc
+	closed *atomic.Int32
+}
+
+func (c uncomparable) Close() error { c.closed.Add(1); return nil }
+
+func TestHandlersThatCannotBeComparedAreClosed(t *testing.T) {
+	var closed atomic.Int32
+	opts := only()
+	opts.Handlers = map[hook.Kind]hook.Handler{hook.KindHTTP: uncomparable{closed: &closed}, hook.KindMCP: uncomparable{closed: &closed}}
+	if err := open(t, opts).Close(); err != nil || closed.Load() != 2 {
+		t.Errorf("%v, %d were closed", err, closed.Load())
+	}
+}

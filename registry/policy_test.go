@@ -286,7 +286,11 @@ func TestEachHookThatAListDisablesIsOff(t *testing.T) {
 	opts := machine(t, "")
 	put(t, filepath.Join(opts.UserDir, "hooks"), strings.ReplaceAll(denies("a"), "guard", "a")+strings.ReplaceAll(denies("b"), "guard", "b")+strings.ReplaceAll(denies("c"), "guard", "c"))
 	write(t, filepath.Join(opts.UserDir, "settings.toml"), `disabled = ["user/a", "user/b", "user/c"]`)
-	if out := dispatch(t, open(t, opts), bash("ls")); out.Verdict != hook.NoOpinion || strings.Join(statuses(out), " ") != "user/a skipped user/b skipped user/c skipped" {
+	reg := open(t, opts)
+	if has(reg.Diagnostics(), "unknown_hook", "") {
+		t.Errorf("%v", reg.Diagnostics())
+	}
+	if out := dispatch(t, reg, bash("ls")); out.Verdict != hook.NoOpinion || strings.Join(statuses(out), " ") != "user/a skipped user/b skipped user/c skipped" {
 		t.Errorf("%v %v", out.Verdict, statuses(out))
 	}
 }

@@ -259,6 +259,17 @@ func TestDedupeRunsTheLastTwinInTheFirstsPlace(t *testing.T) {
 	}
 }
 
+// Equal hooks of two scopes are reported at load, as those of one are.
+func TestEqualHooksOfTwoScopesAreReported(t *testing.T) {
+	opts := machine(t, "")
+	write(t, filepath.Join(opts.UserDir, "settings.json"), entry(`"command": "true same"`))
+	write(t, filepath.Join(opts.Workspace, ".tenterhook", "settings.json"), entry(`"command": "true same"`))
+	notes := slices.DeleteFunc(open(t, opts).Diagnostics(), func(d hook.Diagnostic) bool { return d.Code != "duplicate_hook" })
+	if len(notes) != 1 || notes[0].Hook != "project/settings.json:PreToolUse[0].0" || !strings.Contains(notes[0].Message, "user/settings.json:PreToolUse[0].0") {
+		t.Errorf("%v", notes)
+	}
+}
+
 func TestDedupeHoldsTheStricterPolicy(t *testing.T) {
 	opts := machine(t, "")
 	opts.Compat = []string{"claude"}
