@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -198,7 +199,7 @@ func unwrap(text []byte) []byte {
 	text = unfence(trim(text))
 	for range maxRefusalDepth {
 		var inner string
-		if len(text) < 2 || text[0] != '"' || json.Unmarshal(text, &inner) != nil {
+		if !bytes.HasPrefix(text, []byte{'"'}) || json.Unmarshal(text, &inner) != nil {
 			break
 		}
 		text = unfence(trim([]byte(inner)))
