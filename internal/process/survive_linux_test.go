@@ -57,6 +57,9 @@ func surviveCtx(t *testing.T, ctx context.Context, s process.Spec) process.Resul
 		res.Survivors = nil
 		for i, w := range res.Warnings {
 			res.Warnings[i] = strings.Replace(w, "which could not be killed", "which was killed", 1)
+			if strings.HasPrefix(w, "still running after SIGKILL") {
+				res.Signal = "SIGKILL"
+			}
 		}
 	}
 	goleak.VerifyNone(t)

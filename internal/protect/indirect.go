@@ -1,7 +1,9 @@
 package protect
 
 import (
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -41,10 +43,18 @@ func (r *rules) indirect(c *match.Call, line string) string {
 		return "this may put another file in the place of a program of tenterhook, which it looks up"
 	case handsOn().MatchString(line) && sure(listers()) && (sure(changed()) || intoUnknown().MatchString(line)) && finds(line) && (r.touched(c) || r.above.named(c, match.Touch) != ""):
 		return "this would change what it finds, files of tenterhook or an agent's hooks among them"
-	case sure(trees()) && slices.ContainsFunc(c.Runs().Dirs, func(dir string) bool { return slices.Contains(r.over, strings.TrimSuffix(dir, "/")) }):
+	case sure(trees()) && slices.ContainsFunc(c.Runs().Dirs, func(dir string) bool { return slices.ContainsFunc(r.over, same(dir)) }):
 		return "this may change files of tenterhook or an agent's hooks, which lie below the directory that git runs in"
 	}
 	return ""
+}
+
+// same tells whether a path is that of a directory, in any case on Windows.
+func same(dir string) func(path string) bool {
+	dir = filepath.Clean(dir)
+	return func(path string) bool {
+		return path == dir || runtime.GOOS == "windows" && strings.EqualFold(path, dir)
+	}
 }
 
 // removing is a text in another language that removes or moves a whole directory.

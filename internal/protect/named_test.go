@@ -160,7 +160,7 @@ tenterhook daemon stop
 		"make deploy", "make stop", "make -j4 script", "make included", "make -C other", "make -C other x.o", "make -C other second.o", "cd other && make first", "make -f shell.mk",
 		"make given CMD='tenterhook daemon stop'", "sudo make deploy", "sh -c 'make deploy'", "make --eval='x: ; tenterhook daemon stop' x",
 		"npm -w @x/a run build", "npm run build --workspaces", "pnpm -r build", "yarn workspace @x/a build", "npm --prefix packages/a run build", "npm --prefix=installed install", "cd installed && npm ci",
-		"cd repo && git commit -m x", "git -C repo commit -m x", "cd moved && git push", "cd twice && git push", "git -c core.hooksPath=.githooks -C moved push",
+		"cd repo && git commit -m x", "git -C repo commit -m x", "git.exe -C repo commit -m x", "/usr/bin/git -C repo commit -m x", "cd moved && git push", "cd twice && git push", "git -c core.hooksPath=.githooks -C moved push",
 		"cd repo && git hook run pre-commit", "cd always && git branch x", "cd always; git fetch", "cd always && git push --no-verify",
 		"make -f evil.mk -f quiet.mk", "make -sf evil.mk", "make -Bkf evil.mk", "make --file=evil.mk", "make -f prefix.mk", "make -f ofone.mk", "make -f define.mk", "make -f sinclude.mk",
 		"cd below && make -C../other first", "make -Cother first",

@@ -2,7 +2,6 @@ package protect
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/internal/match"
@@ -57,7 +56,7 @@ func (s *search) of(c *match.Call) {
 
 // named takes what a command runs by a name that a file of the project explains.
 func (s *search) named(c *match.Call, words, dirs []string) {
-	switch name := filepath.Base(words[0]); name {
+	switch words[0] {
 	case "npm", "pnpm", "yarn", "bun":
 		s.packageScripts(c, words[1:], dirs)
 	case "node":
