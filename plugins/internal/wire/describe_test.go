@@ -26,7 +26,7 @@ func declared(t *rapid.T) *hook.Hook {
 		Event:         rapid.SampledFrom(hook.Events()).Draw(t, "event").Event,
 		Description:   text.Draw(t, "description"),
 		Matcher:       text.Draw(t, "matcher"),
-		If:            hook.Rules(rapid.SliceOf(rapid.StringN(1, 40, 400)).Draw(t, "if")),
+		If:            hook.Rules(rapid.SliceOfN(rapid.StringN(1, 40, 400), 0, 40).Draw(t, "if")), // 64 with what it requires
 		Timeout:       times.Draw(t, "timeout"),
 		OnFailure:     rapid.SampledFrom([]hook.FailurePolicy{"", hook.FailureBlock, hook.FailureContinue}).Draw(t, "on_failure"),
 		Priority:      int(rapid.Int32().Draw(t, "priority")),
