@@ -5,13 +5,6 @@ import (
 	"strings"
 )
 
-// gitPrograms are git's own commands that are programs too, see git --exec-path. An extension, such as git-lfs, is none:
-// Bash(git:*) does not match it in Claude Code.
-var gitPrograms = wordSet("add am apply archive bisect branch bundle checkout checkout-index cherry-pick clean clone commit config " +
-	"credential difftool fast-import fetch filter-branch for-each-repo format-patch gc grep hook init log merge mergetool mv " +
-	"notes prune pull push rebase receive-pack reflog remote remote-ext repack replace reset restore rev-list revert rm send-email " +
-	"send-pack show sparse-checkout stash submodule switch symbolic-ref tag update-index update-ref upload-pack worktree")
-
 // gitOptions are the options before git's subcommand that take a value.
 var gitOptions = wordSet("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds")
 
