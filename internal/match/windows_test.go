@@ -239,9 +239,9 @@ func TestDestructiveKnowsDrives(t *testing.T) {
 		`rm -rf C:/`: Sure, `rm -rf "D:\\"*`: Sure, `rm -rf /c`: Sure, `rm -rf /d/*`: Sure, `rm -rf //c/`: Sure, `rm -rf '\\?\C:\'`: Sure,
 		`rm -rf /c/Users`: Sure, `rm -rf "C:\Users"/*`: Sure, `rm -rf /c/Users/other`: Sure, `rm -rf ~`: Sure, `rm -rf ~/*`: Sure,
 		`rm -rf 'C:\Windows'`: Sure, `rm -rf c:/windows/System32`: Sure, `rm -rf "/c/Program Files"`: Sure, `rm -rf 'C:\Windows.\system32 '`: Sure,
-		`dd if=x of='\\.\PhysicalDrive0'`: Sure, `cat x > '\\.\C:'`: Sure, `dd if=x of=//./harddisk0`: Sure, `cat x > '\\.\C:\work\src\x'`: No,
+		`dd if=x of='\\.\PhysicalDrive0'`: Sure, `cat x > '\\.\C:'`: Sure, `dd if=x of=//./harddisk0`: Sure, `cat x > '\\.\C:\code\src\x'`: No,
 		`rm -rf C:/Windows/Fonts`: Suspected, `rm -rf D:/data`: Suspected, `rm -rf ~/Documents`: Suspected, `rm 'C:\Windows\System32\ntdll.dll'`: Suspected,
-		`rm -rf C:/work/src/build`: No, `rm -rf build`: No, `rm -rf D:/data/old/x`: No, `rm -rf ~/proj/build`: No,
+		`rm -rf C:/code/src/build`: No, `rm -rf build`: No, `rm -rf D:/data/old/x`: No, `rm -rf ~/proj/build`: No,
 	} {
 		if d := Destructive(windowsCall("Bash", "command", command)); d.Certainty != want {
 			t.Errorf("%s: %+v, want %v", command, d, want)
@@ -254,13 +254,13 @@ func TestHomeAboveTheSessionIsAHome(t *testing.T) {
 	for _, windows := range []bool{false, true} {
 		call := func(command string) *Call {
 			input, _ := json.Marshal(map[string]string{"command": command})
-			return &Call{ToolName: "Bash", ToolInput: input, Cwd: "/home/me/work/src", Workspace: "/home/me/work", Home: "/home/me"}
+			return &Call{ToolName: "Bash", ToolInput: input, Cwd: "/home/me/code/src", Workspace: "/home/me/code", Home: "/home/me"}
 		}
 		if windows {
 			asOnWindows(t)
 			call = func(command string) *Call {
 				c := windowsCall("Bash", "command", command)
-				c.Home, c.Cwd, c.Workspace = `C:\Users\Me`, `C:\Users\Me\work\src`, `C:\Users\Me\work`
+				c.Home, c.Cwd, c.Workspace = `C:\Users\Me`, `C:\Users\Me\code\src`, `C:\Users\Me\code`
 				return c
 			}
 		}
@@ -269,7 +269,7 @@ func TestHomeAboveTheSessionIsAHome(t *testing.T) {
 				t.Errorf("%s (as on Windows: %v): %+v", command, windows, d)
 			}
 		}
-		if d := Destructive(call(`rm -rf ~/work/src/build`)); d.Run {
+		if d := Destructive(call(`rm -rf ~/code/src/build`)); d.Run {
 			t.Errorf("as on Windows: %v: %+v", windows, d)
 		}
 	}
