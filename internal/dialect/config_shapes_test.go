@@ -216,6 +216,9 @@ func TestNamedProductHoldsUnlessTheContentIsSurelyAnothers(t *testing.T) {
 	if got := read("claude", `{"hooks": {"beforeShellExecution": []}}`); got != "cursor" {
 		t.Errorf("Cursor's event: %q", got)
 	}
+	if got := read("claude", `{"hooks": {"BeforeTool": [], "pre_run_command": []}}`); got != "claude" {
+		t.Errorf("an event of Gemini and one of Windsurf: %q", got)
+	}
 }
 
 func TestAFileOfANamedProductThatDeclaresNothing(t *testing.T) {

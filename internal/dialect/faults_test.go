@@ -258,7 +258,7 @@ func TestP16BinaryOutputIsAFailure(t *testing.T) {
 		random[i] = byte(i * 7919 >> 3)
 	}
 	for name, stdout := range map[string]string{
-		"NUL bytes": "a\x00b", "invalid UTF-8": "caf\xe9", "UTF-16": "\xff\xfe{\x00}\x00", "a lone surrogate": "\xed\xa0\x80",
+		"NUL bytes": "a\x00b", "a NUL byte first": "\x00a", "invalid UTF-8": "caf\xe9", "UTF-16": "\xff\xfe{\x00}\x00", "a lone surrogate": "\xed\xa0\x80",
 		"random bytes": string(random),
 	} {
 		for _, event := range everyEvent() {

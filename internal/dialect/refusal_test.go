@@ -57,7 +57,7 @@ var clearRefusals = []string{
 	`result: {"allow":false}`, `INFO verdict={"status":"blocked"}`, `{decision: "block"}`, `{'decision': 'block'}`, `{"decision":"block",}`,
 	"{\"decision\":\"block\"}\n{\"x\":1}",
 	// Text.
-	"decision: block", "policy.decision: block", "hook.status=denied", "Decision: BLOCK", "decision=deny", "DECISION=block", "decision = \"deny\"", "permission: denied", "status: blocked",
+	"decision: block", "decision: <deny>", "policy.decision: block", "hook.status=denied", "Decision: BLOCK", "decision=deny", "DECISION=block", "decision = \"deny\"", "permission: denied", "status: blocked",
 	"result: deny", "  decision: block\n  reason: rm\n", "reason: rm\ndecision: block\n", "result:\n  decision: block", "- decision: block",
 	"**Decision:** block", "`decision`: block", "\"decision\": \"block\"", "<decision>block</decision>", "decision=block&reason=rm",
 	"hookSpecificOutput.verdict: deny", "decision => block", "decision -> deny", "| decision | block |", "allow: false", "allowed=no",

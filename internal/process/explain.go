@@ -152,9 +152,4 @@ func unquotedPath(word, line, dir string) string {
 }
 
 // shellSignal names the signal that a shell reports by an exit code, if it is one of those.
-func shellSignal(code int) string {
-	if code <= 128 || code >= 160 {
-		return ""
-	}
-	return signalName(code - 128)
-}
+func shellSignal(code int) string { return signalName(code - 128) }

@@ -109,6 +109,14 @@ func TestAGroupThatEndsWithItsLeaderLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+func TestAProcessOfTheGroupIsFoundWithoutTheRunsVariables(t *testing.T) {
+	res := survive(t, shell("env -i /bin/sleep 60 < /dev/null > /dev/null 2>&1 & sleep 0.5"))
+	if len(res.Survivors) > 0 {
+		t.Errorf("got %+v", res)
+	}
+	wantWarning(t, res, "which was killed")
+}
+
 func TestP4SIGTERMIgnored(t *testing.T) {
 	s := fault("stubborn", "60s")
 	s.Timeout, s.Grace = 300*time.Millisecond, 300*time.Millisecond

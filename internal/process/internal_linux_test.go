@@ -140,6 +140,9 @@ func TestGuardKillsWhatItGuards(t *testing.T) {
 			t.Fatal("not guarded")
 		}
 	}
+	if group, err := unix.Getpgid(g.pid); group != g.pid || err != nil {
+		t.Errorf("a signal to the group of the host ends its guard: %d, %v", group, err)
+	}
 	g.remove(cmds[1].Process.Pid)
 	g.remove(cmds[2].Process.Pid)
 	unix.Close(g.pipe) // as the death of the host does
