@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -207,7 +206,7 @@ func (d *Dir) NewToken(o TokenOptions) (string, error) {
 		l.Tokens = append(kept, token{Hash: hashOf(secret), Name: o.Name, Role: o.Role, Expires: time.Now().Add(o.Expires).UTC(), Valid: o.Valid})
 		return nil
 	})
-	return base64.RawURLEncoding.EncodeToString(append(secret, d.ca.fingerprint()...)), err
+	return hex.EncodeToString(append(secret, d.ca.fingerprint()...)), err
 }
 
 func hashOf(secret []byte) string {

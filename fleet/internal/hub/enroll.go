@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,7 +80,7 @@ func Enroll(ctx context.Context, address, token, name string) (*Connection, erro
 	if err != nil || to.Scheme != "https" || to.Host == "" {
 		return nil, problem.New("bad_url", fmt.Sprintf("%q is not where a hub enrolls machines", address), "use the URL that 'tenterhook fleet hub token' prints, such as https://hub.example.com:4223", err)
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(token))
+	raw, err := hex.DecodeString(strings.TrimSpace(token))
 	if err != nil || len(raw) != secretBytes+sha256.Size {
 		return nil, problem.New("bad_token", "that is not a whole token", "copy it from the output of 'tenterhook fleet hub token'", err)
 	}

@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -370,6 +371,9 @@ func TestATokenEnrollsOnce(t *testing.T) {
 		t.Errorf("a token worked twice: %v", err)
 	}
 	another, _ := d.NewToken(hub.TokenOptions{})
+	if strings.Trim(token+another, "0123456789abcdef") != "" {
+		t.Errorf("a command line may read a part of it as a flag: %s %s", token, another)
+	}
 	if _, err := hub.Enroll(t.Context(), s.Run.Enroll, another, "m1"); code(err) != "name_taken" {
 		t.Errorf("a second machine took the name: %v", err)
 	}
