@@ -480,7 +480,7 @@ func TestStoreIsReadUpToItsBound(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	const most = 32 << 20
-	for size, want := range map[int64]string{most: "invalid character", most + 1: "it is larger than any store"} {
+	for size, want := range map[int64]string{most: "invalid character", most + 1: "it is larger than 32 MiB"} {
 		dir := stateDir(t)
 		must(t, os.MkdirAll(dir, 0o700))
 		must(t, os.WriteFile(approvalsFile(dir), nil, 0o600))
