@@ -409,6 +409,13 @@ func TestManyVersionsAreKeptAndNoMore(t *testing.T) {
 	if err != nil || len(versions) != 32 || versions[0] != 40 {
 		t.Errorf("%v, %v", versions, err)
 	}
+	left := filepath.Join(f.Store().Dir, "history", fmt.Sprintf("guard-%020d.json.1.tmp", 41)) // of a process that was killed while it wrote
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := f.Store().Versions("guard"); err != nil || !slices.Equal(again, versions) {
+		t.Errorf("%v, %v", again, err)
+	}
 	if d, err := f.Store().Version("guard", 39); err != nil || d.Version != 39 {
 		t.Errorf("%v, %v", d, err)
 	}

@@ -289,7 +289,7 @@ func (s *Store) Versions(channel string) ([]int64, error) {
 	for _, e := range entries {
 		var v int64
 		number, ours := strings.CutPrefix(e.Name(), channel+"-")
-		if _, err := fmt.Sscanf(number, "%020d.json", &v); ours && err == nil {
+		if _, err := fmt.Sscanf(number, "%020d.json", &v); ours && err == nil && e.Name() == filepath.Base(s.historyPath(channel, v)) {
 			versions = append(versions, v)
 		}
 	}

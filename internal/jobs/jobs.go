@@ -153,9 +153,7 @@ func (s Spool) Put(w *Waiting) error {
 			return nil
 		}
 	}
-	if names, err := os.ReadDir(filepath.Join(s.dir, newFolder)); err != nil {
-		return err
-	} else if len(names) >= MaxWaiting {
+	if waiting, _ := s.Count(); waiting >= MaxWaiting {
 		return ErrFull
 	}
 	return s.write(newFolder, w.Job.ID, w)

@@ -166,11 +166,18 @@ func TestTooManyJobsAreAnError(t *testing.T) {
 	if err := s.Put(job(0)); err != nil {
 		t.Fatal(err)
 	}
-	for n := range jobs.MaxWaiting {
-		if err := os.WriteFile(filepath.Join(dir, "fleet", "jobs", "new", fmt.Sprint(n)), nil, 0o600); err != nil {
-			t.Fatal(err)
+	fill := func(suffix string) {
+		for n := range jobs.MaxWaiting {
+			if err := os.WriteFile(filepath.Join(dir, "fleet", "jobs", "new", jobs.NewID(fmt.Sprint("many", n))+suffix), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	fill(".json.1.tmp") // of processes that were killed while they wrote
+	if err := s.Put(job(2)); err != nil {
+		t.Error(err)
+	}
+	fill(".json")
 	if err := s.Put(job(1)); !errors.Is(err, jobs.ErrFull) {
 		t.Errorf("%v", err)
 	}
