@@ -163,7 +163,7 @@ func sweep(dir string, now time.Time) {
 		entries, _ := os.ReadDir(folder)
 		for _, e := range entries {
 			age := sessionAge
-			if strings.HasPrefix(e.Name(), ".state-") {
+			if strings.HasSuffix(e.Name(), safefile.TempSuffix) {
 				age = time.Hour // of a process that was killed while it wrote
 			}
 			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && e.Name() != clockFile && now.Sub(info.ModTime()) > age {
