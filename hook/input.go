@@ -125,12 +125,12 @@ func DecodeInput(data []byte) (Input, error) {
 }
 
 // DecodeMembers is DecodeInput of the members of an object, with no key twice. It
-// checks the values that [Members] did not read.
+// checks the values that [Members] did not read, or read with an error.
 func DecodeMembers(members []Member) (Input, error) {
 	var ev Event
 	found := false
 	for _, m := range members {
-		if !m.sound {
+		if !m.sound() {
 			if err := CheckJSON(m.Value); err != nil {
 				return nil, fmt.Errorf("%s: %w", m.Key, err)
 			}

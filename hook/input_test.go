@@ -204,6 +204,18 @@ func TestDecodeMembersChecksWhatWasNotRead(t *testing.T) {
 			t.Errorf("%q: got %+v", value, in)
 		}
 	}
+	members, err := hook.Members([]byte(`{"hook_event_name":"PreToolUse","tool_input":{"a":1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	members[1].Value = json.RawMessage(`{"a":1,`)
+	if in, err := hook.DecodeMembers(members); err == nil {
+		t.Errorf("a value that came later: got %+v", in)
+	}
+	members, _ = hook.Members([]byte(`{"hook_event_name":"PreToolUse","tool_input":{"a":1,"a":2}}`))
+	if in, err := hook.DecodeMembers(members); len(members) != 2 || err == nil {
+		t.Errorf("what Members read with an error: got %+v", in)
+	}
 	in, err := hook.DecodeMembers([]hook.Member{event, {Key: "tool_input", Value: json.RawMessage(`{"a":1}`)}})
 	if call, ok := hook.ToolCallOf(in); err != nil || !ok || string(call.ToolInput) != `{"a":1}` {
 		t.Errorf("got %+v, %v", in, err)

@@ -13,13 +13,19 @@ type Member struct {
 	Key   string
 	Value json.RawMessage // shares the text's memory
 
-	sound bool // Members read the text that it is of
+	read *byte // where the value begins that Members read; nil = none
+	size int   // of that value
+}
+
+// sound reports whether the value is the one that Members read.
+func (m *Member) sound() bool {
+	return m.read != nil && len(m.Value) == m.size && &m.Value[0] == m.read
 }
 
 // Members returns those of the value, nil if that is no object. Of a Member that
 // [Members] returned it looks at the text no more than it needs.
 func (m Member) Members() []Member {
-	if !m.sound {
+	if !m.sound() {
 		inner, _ := Members(m.Value)
 		return inner
 	}
@@ -54,8 +60,13 @@ func Members(data []byte) ([]Member, error) {
 	if w.space() != '{' {
 		return nil, cmp.Or(CheckJSON(data), fmt.Errorf("want a JSON object, got %s", clip(data)))
 	}
-	members := w.members()
-	return members, w.fault()
+	members, fault := w.members(), w.fault()
+	if fault != nil {
+		for i := range members {
+			members[i].read = nil
+		}
+	}
+	return members, fault
 }
 
 // CheckJSON reports what is wrong with one JSON value: a syntax error, bytes

@@ -68,7 +68,7 @@ func (w *walker) object(depth int, list []Member) []Member {
 		if list == nil {
 			continue
 		}
-		m := Member{Value: w.text[from:w.at:w.at], sound: true}
+		m := Member{Value: w.text[from:w.at:w.at], read: &w.text[from], size: w.at - from}
 		if plain && w.names != "" {
 			m.Key = w.names[start+1 : start+1+len(key)]
 		} else {
