@@ -19,9 +19,9 @@ func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
 		data, err := os.ReadFile(path)
 		return errors.Join(err, os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(now), 1), 0o644))
 	}
-	entry := [2]string{"claude PreToolUse;", "claude Nothing;"}
+	entry := [2]string{"claude PreToolUse;", "claude PostToolUse;"}
 	if runtime.GOOS == "windows" {
-		entry = [2]string{`"PreToolUse"]`, `"Nothing"]`}
+		entry = [2]string{`"PreToolUse"]`, `"PostToolUse"]`}
 	}
 	for name, tt := range map[string]struct {
 		spoil func(e Env) error
@@ -29,7 +29,7 @@ func TestVerifyFindsWhatDisarmsTheEntries(t *testing.T) {
 	}{
 		"nothing":             {func(Env) error { return nil }, ""},
 		"the file is gone":    {func(e Env) error { return os.Remove(settings(e)) }, "entry_gone"},
-		"an entry is gone":    {func(e Env) error { return replace(settings(e), entry[0], entry[1]) }, "entry_changed"},
+		"another event":       {func(e Env) error { return replace(settings(e), entry[0], entry[1]) }, "entry_changed"},
 		"another timeout":     {func(e Env) error { return replace(settings(e), `"timeout":630`, `"timeout":1`) }, "entry_changed"},
 		"the list is empty":   {func(e Env) error { return os.WriteFile(settings(e), []byte(`{"hooks":{}}`), 0o644) }, "entry_gone"},
 		"it does not parse":   {func(e Env) error { return os.WriteFile(settings(e), []byte(`{`), 0o644) }, "unreadable"},
