@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/plugins/internal/wire"
 	"github.com/tenterhook/tenterhook/plugins/proto"
 	"github.com/tenterhook/tenterhook/trust"
@@ -284,7 +285,7 @@ func (h *Host) keepDescription(sum string, d *proto.DescribeResponse) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(h.descriptionPath(sum), data)
+	return safefile.Put(h.descriptionPath(sum), data)
 }
 
 // describedAt says which bytes of a plugin described themselves last.
@@ -298,7 +299,7 @@ func (h *Host) keepDescribed(path, sum string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(h.describedFile(path), data)
+	return safefile.Put(h.describedFile(path), data)
 }
 
 // lastDescribed is the digest of the plugin's bytes that described themselves

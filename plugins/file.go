@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-
-	"github.com/rogpeppe/go-internal/robustio"
 )
 
 // bare is an error without the path that a caller says itself.
@@ -83,24 +81,4 @@ func readFile(path string, most int64) ([]byte, error) {
 		err = fmt.Errorf("it is larger than %d bytes", most)
 	}
 	return data, err
-}
-
-// writeFile puts a file that only this user can read in place of another, whole
-// or not at all.
-func writeFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = robustio.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // kinds are ways in which something at a path is not a file that this user alone
@@ -44,34 +46,6 @@ func TestFileThatOthersCouldHaveWrittenIsNotRead(t *testing.T) {
 		if _, err := readFile(path, 9); want == "" && (err == nil || err.Error() != "it is larger than 9 bytes") {
 			t.Errorf("of one byte too many: %v", err)
 		}
-	}
-}
-
-func TestFileIsWrittenForItsOwnerWholeOrNotAtAll(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a", "b", "file")
-	for _, text := range []string{"one", "two"} {
-		must(t, writeFile(path, []byte(text)))
-		info, err := os.Stat(path)
-		if data, _ := os.ReadFile(path); err != nil || string(data) != text || info.Mode().Perm() != 0o600 {
-			t.Errorf("%q %v, %v", data, info.Mode(), err)
-		}
-	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("its folder: %v, %v", info.Mode(), err)
-	}
-	folder := filepath.Join(dir, "folder")
-	must(t, os.MkdirAll(filepath.Join(folder, "full"), 0o700))
-	for _, bad := range []string{filepath.Join(path, "below"), folder, filepath.Join(path, "x", "y"), filepath.Join(dir, strings.Repeat("x", 300))} {
-		if err := writeFile(bad, nil); err == nil {
-			t.Errorf("%s was written", bad)
-		}
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "a", "b", "*.tmp")); len(left) > 0 {
-		t.Errorf("left: %v", left)
 	}
 }
 
@@ -138,7 +112,7 @@ func TestCopyIsOfWhatWasApprovedOrThereIsNone(t *testing.T) {
 		"the source is gone":     {func(_ *bench, src string) { must(t, os.Remove(src)) }, CodeMissing},
 		"the source is a folder": {func(_ *bench, src string) { must(t, os.Remove(src), os.Mkdir(src, 0o700)) }, CodeUnsafe},
 		"the source is a pipe":   {func(_ *bench, src string) { must(t, os.Remove(src), syscall.Mkfifo(src, 0o700)) }, CodeUnsafe},
-		"the folder is a file":   {func(b *bench, _ string) { must(t, writeFile(filepath.Join(b.state, "snapshots"), nil)) }, CodeState},
+		"the folder is a file":   {func(b *bench, _ string) { must(t, safefile.Put(filepath.Join(b.state, "snapshots"), nil)) }, CodeState},
 		"others can write it": {func(b *bench, _ string) {
 			dir := filepath.Join(b.state, "snapshots")
 			must(t, os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o777))

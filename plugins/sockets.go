@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // sockets is the private folder of one host, in which its plugins listen. It is
@@ -136,7 +138,7 @@ func (s *sockets) keep(name string, content func() ([]byte, error)) {
 		return
 	}
 	if data, err := content(); err == nil {
-		_ = writeFile(filepath.Join(s.dir, name), data)
+		_ = safefile.Put(filepath.Join(s.dir, name), data)
 	}
 }
 

@@ -13,11 +13,15 @@ import (
 )
 
 func Example() {
-	path := filepath.Join(os.TempDir(), "example.json")
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "example.json")
 	if err := safefile.Write(path, []byte("{}\n"), 0o600); err != nil {
 		panic(err)
 	}
-	defer os.Remove(path)
 	f, err := safefile.Open(path)
 	if err != nil {
 		panic(err)
@@ -49,8 +53,17 @@ func TestAFileIsReplacedWithItsMode(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 	}
-	if err := safefile.Put(filepath.Join(t.TempDir(), "a", "b", "file"), nil); err != nil {
-		t.Error(err)
+	made := filepath.Join(t.TempDir(), "a", "b", "file")
+	if err := safefile.Put(made, nil); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Dir(made)); err != nil || safefile.HasModes && info.Mode().Perm() != 0o700 {
+		t.Errorf("its folder: %v, %v", info.Mode(), err)
+	}
+	for _, bad := range []string{filepath.Join(made, "below"), filepath.Join(filepath.Dir(made), strings.Repeat("x", 300))} {
+		if err := safefile.Put(bad, nil); err == nil {
+			t.Errorf("%s was written", bad)
+		}
 	}
 }
 
