@@ -194,6 +194,19 @@ func TestF5StoreOfAnotherIsRefused(t *testing.T) {
 	}
 }
 
+// Root with the environment of another user must leave nothing that this user could not use.
+func TestARefusedStoreMakesNoFolder(t *testing.T) {
+	w, shared := newWorkspace(t), t.TempDir()
+	must(t, os.Chmod(shared, 0o777))
+	store, err := trust.Open(filepath.Join(shared, "state"))
+	if code(t, err) != trust.CodeNotOwned || code(t, store.Approve(w.seal())) != trust.CodeNotOwned {
+		t.Errorf("it is taken: %v", err)
+	}
+	if left, err := os.ReadDir(shared); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
 // On the way to a file that was handed in such a folder will do, but the store's
 // own is no other user's to write.
 func TestF5StoreInAFolderForAllIsRefused(t *testing.T) {

@@ -92,11 +92,11 @@ func (s *Store) change(texts map[string][]byte, edit func([]Approval) []Approval
 	case s.path == "":
 		return s.changeMemory(texts, edit)
 	}
+	if p := s.owned(); p != nil { // before anything is put there, which its user could not use
+		return p
+	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return unwritten(s.dir, err)
-	}
-	if p := s.owned(); p != nil { // before anything is put there
-		return p
 	}
 	unlock, err := lock(filepath.Join(s.dir, lockName), lockWait)
 	if err != nil {

@@ -205,13 +205,18 @@ func (l *List) Remove(ctx context.Context, id, source string) (was bool, err err
 
 // change replaces the file, under a lock. Pauses that are over go.
 func (l *List) change(ctx context.Context, edit func(map[key]Pause)) (err error) {
+	if err := trust.Owned(trust.OwnerOf(hook.ScopeUser), l.path); err != nil { // before anything is put there, which its user could not use
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}
 	lock := flock.New(l.path+".lock", flock.SetPermissions(0o600))
 	wait, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
-	if _, err := lock.TryLockContext(wait, 20*time.Millisecond); err != nil {
+	if _, err := lock.TryLockContext(wait, 20*time.Millisecond); err != nil && wait.Err() == nil {
+		return fmt.Errorf("%w; let the user who runs the agent write there", err)
+	} else if err != nil {
 		return fmt.Errorf("another 'tenterhook disable' or 'enable' holds %s: %w; wait until it ends", lock.Path(), err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()

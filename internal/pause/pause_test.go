@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +15,8 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/tenterhook/tenterhook/internal/built"
-
 	"github.com/tenterhook/tenterhook/internal/pause"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 func TestPauseEndsByItself(t *testing.T) {
@@ -188,5 +189,34 @@ func TestChangeThatWaitsEndsWithItsContext(t *testing.T) {
 	}
 	if was, err := l.Remove(t.Context(), "user/guard", ""); !was || err != nil {
 		t.Errorf("got %v, %v", was, err)
+	}
+}
+
+// Root with the environment of another user must leave nothing that this user could not use.
+func TestARefusedPauseWritesNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("nothing is refused there")
+	}
+	shared := t.TempDir()
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var notOwned *trust.Problem
+	if err := pause.Open(filepath.Join(shared, "state")).Set(t.Context(), pause.Pause{Hook: "user/guard"}); !errors.As(err, &notOwned) {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(shared); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+func TestALockThatCannotBeOpenedIsNotSaidToBeHeld(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "disabled.json.lock"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := pause.Open(dir).Set(t.Context(), pause.Pause{Hook: "user/guard"})
+	if err == nil || strings.Contains(err.Error(), "holds") || !strings.Contains(err.Error(), "let the user who runs the agent write there") {
+		t.Error(err)
 	}
 }
