@@ -141,14 +141,17 @@ func (l *List) look(now time.Time) {
 	l.all, l.err = read(l.path)
 }
 
+// maxList bounds the file, in bytes.
+const maxList = 16 << 20
+
 // read reads a list that no other user could have written.
 func read(path string) (map[key]Pause, error) {
 	if err := trust.Owned(trust.OwnerOf(hook.ScopeUser), path); err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(path)
+	data, err := safefile.Read(path, maxList)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var list []Pause
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -211,7 +214,7 @@ func (l *List) change(ctx context.Context, edit func(map[key]Pause)) (err error)
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(l.path+".lock", flock.SetPermissions(0o600))
+	lock := flock.New(l.path+".lock", flock.SetFlag(os.O_RDWR|os.O_CREATE|safefile.NonBlock))
 	wait, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	if _, err := lock.TryLockContext(wait, 20*time.Millisecond); err != nil && wait.Err() == nil {
