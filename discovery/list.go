@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -143,4 +144,24 @@ func lookInto(t tree, c candidate, f *Found) ([]hook.Diagnostic, error) {
 		return nil, nil // its folders are candidates themselves
 	}
 	return below(t, f.Scope, c.folder, f.Dir, entries), nil
+}
+
+// Folders returns the folders of a scope on the operating system's file system
+// that may get a HOOK.md, whether they have one or not. One that cannot be read
+// has none.
+func (s Scope) Folders() []string {
+	places := []string{s.HooksDir}
+	if s.Scope == hook.ScopeDir {
+		places = append(places, filepath.Join(s.HooksDir, hooksFolder))
+	}
+	var folders []string
+	for _, place := range places {
+		entries, _ := os.ReadDir(place)
+		for _, e := range entries {
+			if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
+				folders = append(folders, filepath.Join(place, e.Name()))
+			}
+		}
+	}
+	return folders
 }

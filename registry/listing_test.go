@@ -267,3 +267,36 @@ func TestScriptThatAVariableOfTheProcessNamesIsBound(t *testing.T) {
 		t.Errorf("its script changed: %+v", l)
 	}
 }
+
+// A folder is made first, and its HOOK.md much later.
+func TestWatchSeesAHookInAFolderThatWasThereBefore(t *testing.T) {
+	for name, place := range map[string]func(opts *registry.Options) (folder string){
+		"of the user":           func(opts *registry.Options) string { return filepath.Join(opts.UserDir, "hooks", "a") },
+		"of a package":          func(opts *registry.Options) string { return filepath.Join(opts.PluginsDir, "a", "hooks", "x") },
+		"of a named folder":     func(opts *registry.Options) string { return filepath.Join(opts.Dirs[0], "a") },
+		"of a folder of scopes": func(opts *registry.Options) string { return filepath.Join(opts.Dirs[0], "hooks", "a") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opts := machine(t, "")
+			opts.Dirs = []string{t.TempDir()}
+			folder := place(&opts)
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			reg := open(t, opts)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- reg.Watch(ctx, nil) }()
+			time.Sleep(500 * time.Millisecond) // the watch is at rest
+			write(t, filepath.Join(folder, "HOOK.md"), "+++\nevent = \"Stop\"\ntype = \"rule\"\ndecision = \"warn\"\nreason = \"no\"\n+++\n")
+			for until := time.Now().Add(30 * time.Second); len(reg.List()) == 0 && time.Now().Before(until); {
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+			if err := <-ended; err != nil || len(reg.List()) != 1 {
+				t.Errorf("%v, %d hooks", err, len(reg.List()))
+			}
+		})
+	}
+}

@@ -34,6 +34,9 @@ func TestRefreshSeesEachWayInWhichAGuardComes(t *testing.T) {
 			dir := filepath.Join(p.user, "hooks", "b")
 			return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "HOOK.md"), []byte(denies), 0o644))
 		},
+		"a file in a folder that was empty": func(p place) error {
+			return os.WriteFile(filepath.Join(p.user, "hooks", "empty", "HOOK.md"), []byte(denies), 0o644)
+		},
 		"a folder that is deleted and made again": func(p place) error {
 			return errors.Join(os.RemoveAll(p.folder), os.Mkdir(p.folder, 0o755), os.WriteFile(p.file, []byte(denies), 0o644))
 		},
@@ -62,7 +65,7 @@ func TestRefreshSeesEachWayInWhichAGuardComes(t *testing.T) {
 			p.file = filepath.Join(p.folder, "HOOK.md")
 			write(t, filepath.Join(p.base, "home/tenterhook/hooks/a/HOOK.md"), allows)
 			write(t, filepath.Join(p.base, "other/tenterhook/hooks/a/HOOK.md"), denies)
-			if err := errors.Join(os.Symlink("home", filepath.Join(p.base, "link")), os.Link(p.file, filepath.Join(p.base, "second"))); err != nil {
+			if err := errors.Join(os.Mkdir(filepath.Join(p.base, "home/tenterhook/hooks/empty"), 0o755), os.Symlink("home", filepath.Join(p.base, "link")), os.Link(p.file, filepath.Join(p.base, "second"))); err != nil {
 				t.Fatal(err)
 			}
 			opts.UserDir = p.user

@@ -45,7 +45,8 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 	g := &gaze{watcher: w}
 	states := r.states()
 	for ctx.Err() == nil {
-		if err := g.follow(r.loader.Watched(r.hooks.Snap.Load().Loaded)); err != nil {
+		watched := r.watched()
+		if err := g.follow(watched); err != nil {
 			return err
 		}
 		changed, err := r.Reload(ctx)
@@ -59,13 +60,16 @@ func (r *Registry) Watch(ctx context.Context, told func(*Reloaded)) error {
 			told(changed)
 		}
 		// What changed before it was watched counts too: only where a reload
-		// changes nothing all that is loaded is watched.
-		if err := g.wait(ctx, changed.Any()); err != nil {
+		// changes nothing, and no folder came meanwhile, all is watched.
+		if err := g.wait(ctx, changed.Any() || !slices.Equal(watched, r.watched())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// watched are the directories in which a change may be one of the hooks.
+func (r *Registry) watched() []string { return r.loader.Watched(r.hooks.Snap.Load().Loaded) }
 
 // hookState is what Watch compares of a hook.
 type hookState struct {

@@ -152,7 +152,7 @@ func readConfigFile(f *discovery.ConfigFile) *ConfigFile {
 }
 
 // Watched returns the directories that hooks are loaded from, and those of the
-// hooks, whether they exist or not.
+// hooks, whether they exist or not, and the folders where a hook may come.
 func (r *Reader) Watched(now *Loaded) []string {
 	scopes, _ := r.scopes()
 	var dirs []string
@@ -161,6 +161,7 @@ func (r *Reader) Watched(now *Loaded) []string {
 	}
 	for _, s := range scopes {
 		dirs = append(dirs, s.Dir, s.HooksDir)
+		dirs = append(dirs, s.Folders()...)
 	}
 	for _, place := range r.configPlaces(scopes) {
 		for _, name := range place.Names {
