@@ -184,7 +184,7 @@ func (c *child) listen(slot int, out *[]byte, most int, buf []byte) {
 	if c.res.Overflow == "" {
 		c.res.Overflow = [...]string{slotStdout: "stdout", slotStderr: "stderr"}[slot]
 	}
-	if c.stage == running && !c.exited {
+	if c.stage == running { // tick has not seen an exit yet
 		c.stop()
 	}
 }

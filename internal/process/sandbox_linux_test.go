@@ -474,6 +474,15 @@ func TestLimitsCannotBeLifted(t *testing.T) {
 	}
 }
 
+func TestOwnDirectoryIsTheOnlyOneNamed(t *testing.T) {
+	needSandbox(t)
+	s := process.Spec{Argv: []string{"/usr/bin/env"}, Env: []string{"A=1", "TMPDIR=/nonexistent", "B=2"}, Sandbox: &sandbox.Policy{Mode: sandbox.Strict}}
+	res, err := process.Run(t.Context(), s)
+	if err != nil || !res.OK() || strings.Count(string(res.Stdout), "TMPDIR=") != 1 || !strings.Contains(string(res.Stdout), "A=1\nB=2\nTMPDIR=") {
+		t.Fatalf("%v %s %s%s", err, res.Describe(), res.Stdout, res.Stderr)
+	}
+}
+
 func TestOwnDirectoryIsThereAndIsRemoved(t *testing.T) {
 	needSandbox(t)
 	s := shell(`echo x > "$TMPDIR/file" && mkdir -m 0 "$TMPDIR/locked" && echo "$TMPDIR"`)

@@ -105,10 +105,7 @@ func (s span) has(pid int) bool {
 // pids returns those of the span that may be in use.
 func (s span) pids() []int {
 	const many = 4096
-	switch {
-	case s.last == 0 || s.last == s.than:
-		return nil
-	case s.last < s.than || s.last-s.than > many: // to ask for each would take long
+	if s.last < s.than || s.last-s.than > many { // to ask for each would take long
 		return s.listed()
 	}
 	var pids []int
