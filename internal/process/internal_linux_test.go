@@ -273,10 +273,8 @@ func TestSpanOfPidsMayWrap(t *testing.T) {
 	if got := (span{10, 13}).pids(); !slices.Equal(got, []int{11, 12, 13}) {
 		t.Errorf("%v", got)
 	}
-	for _, s := range []span{{10, 0}, {10, 10}} {
-		if got := s.pids(); got != nil {
-			t.Errorf("%v: %v", s, got)
-		}
+	if got := (span{10, 10}).pids(); got != nil {
+		t.Errorf("%v", got)
 	}
 	if got := (span{1 << 22, 1<<22 + 4096}).pids(); len(got) != 4096 {
 		t.Errorf("%d pids", len(got))
