@@ -340,50 +340,6 @@ func TestMaskOfAChildIsItsOwn(t *testing.T) {
 	<-done
 }
 
-// A thread with a working directory of its own must not come back to the host: it would not see where the host goes.
-func TestRunWithAMaskLeavesTheCallersThreadAlone(t *testing.T) {
-	mask, to := 0o077, t.TempDir()
-	moved := make(chan string)
-	go func() {
-		runtime.LockOSThread() // and ends with it, should it be a thread that nobody may use
-		if _, err := Run(t.Context(), Spec{Path: "/bin/true", Umask: &mask}); err != nil {
-			t.Error(err)
-		}
-		was, err := os.Getwd()
-		if err == nil {
-			err = unix.Chdir(to)
-		}
-		if err != nil {
-			t.Error(err)
-		}
-		moved <- was
-		<-moved
-	}()
-	was := <-moved
-	defer func() { _ = unix.Chdir(was); close(moved) }()
-	var buf [4096]byte
-	n, err := unix.Getcwd(buf[:])
-	if got := string(buf[:max(n-1, 0)]); err != nil || got != to {
-		t.Errorf("the host is in %q, %v; its thread went to %s", got, err, to)
-	}
-}
-
-func TestWhatCannotBeKilledIsASurvivor(t *testing.T) {
-	var c child
-	c.tell([]leftover{{Process{7, "stuck"}, true}, {Process{8, "gone"}, false}})
-	if diff := cmp.Diff([]Process{{7, "stuck"}}, c.res.Survivors); diff != "" || len(c.res.Warnings) != 2 ||
-		!strings.Contains(c.res.Warnings[0], "could not be killed") || !strings.Contains(c.res.Warnings[1], "which was killed") {
-		t.Errorf("%s %q", diff, c.res.Warnings)
-	}
-}
-
-func TestRefusalOfTheSandboxIsItsOwnCause(t *testing.T) {
-	refused := &sandbox.Error{Err: unix.EPERM}
-	if got := diagnose(&Spec{Path: "/bin/true"}, refused); got.Cause != CauseSandbox || got.Reason != refused.Error() || got.Remedy != refused.Remedy() {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestStatusIsOfWhoeverLives(t *testing.T) {
 	if name, alive := status(unix.Getpid()); !alive || name == "" {
 		t.Errorf("%q %v", name, alive)

@@ -39,10 +39,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 // (ETXTBSY): an installer, or a fork elsewhere in the host that still holds the file open. The program
 // has not run then, so running it again repeats nothing.
 func runPatiently(ctx context.Context, s *Spec, token string, deadline time.Time) (Result, error) {
-	giveUp := time.Now().Add(busyFor)
-	if !deadline.IsZero() && deadline.Before(giveUp) {
-		giveUp = deadline
-	}
+	giveUp := time.Now().Add(patience(s.Timeout))
 	for pause := time.Millisecond; ; pause = longer(pause) {
 		if ctx.Err() != nil {
 			return Result{Cancelled: true}, context.Cause(ctx)
@@ -57,6 +54,14 @@ func runPatiently(ctx context.Context, s *Spec, token string, deadline time.Time
 		}
 		return Result{Cancelled: ctx.Err() != nil}, startError(s, err)
 	}
+}
+
+// patience is how long a program that is being written is waited for, by one who has so long; zero: any time.
+func patience(has time.Duration) time.Duration {
+	if has <= 0 {
+		return busyFor
+	}
+	return min(has, busyFor)
 }
 
 // longer is the pause that follows one in which a program was still being written.

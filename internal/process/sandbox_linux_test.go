@@ -474,6 +474,18 @@ func TestLimitsCannotBeLifted(t *testing.T) {
 	}
 }
 
+func TestProgramThatTheSystemRefusesIsNotTheSandboxsFault(t *testing.T) {
+	needSandbox(t)
+	path := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(path, []byte("\x00no program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	res, err := process.Run(t.Context(), process.Spec{Path: path, Sandbox: &sandbox.Policy{Mode: sandbox.ReadOnly, Memory: 1 << 30}})
+	if failed, ok := errors.AsType[*process.StartError](err); !ok || failed.Cause != process.CauseFormat || res.Started {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 func TestOwnDirectoryIsTheOnlyOneNamed(t *testing.T) {
 	needSandbox(t)
 	s := process.Spec{Argv: []string{"/usr/bin/env"}, Env: []string{"A=1", "TMPDIR=/nonexistent", "B=2"}, Sandbox: &sandbox.Policy{Mode: sandbox.Strict}}

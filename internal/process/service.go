@@ -62,10 +62,7 @@ func Start(s ServiceSpec) (*Service, error) {
 	}
 	token := newToken()
 	spec.Env = environment(spec.Env, token)
-	giveUp := time.Now().Add(busyFor)
-	if s.Patience > 0 && s.Patience < busyFor {
-		giveUp = time.Now().Add(s.Patience)
-	}
+	giveUp := time.Now().Add(patience(s.Patience))
 	for pause := time.Millisecond; ; pause = longer(pause) {
 		v := &Service{began: time.Now(), done: make(chan struct{})}
 		v.stderr.each = s.Stderr
