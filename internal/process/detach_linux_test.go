@@ -140,7 +140,8 @@ func TestOutputThatAStrangerHoldsIsNotWaitedFor(t *testing.T) {
 			return
 		}
 	}()
-	res, err := process.Run(t.Context(), shell("echo $$ >"+file+"; echo out; while [ -e "+file+" ]; do sleep 0.01; done; exit 5"))
+	// In a subshell: a shell's own output is the file for as long as its echo writes there.
+	res, err := process.Run(t.Context(), shell("(echo $$ >"+file+"); echo out; while [ -e "+file+" ]; do sleep 0.01; done; exit 5"))
 	f := <-held
 	if f == nil {
 		t.Fatal("its output could not be opened")
