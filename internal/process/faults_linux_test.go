@@ -228,7 +228,10 @@ func wantGoneWith(t *testing.T, host *exec.Cmd, report string) {
 	for deadline := time.Now().Add(10 * time.Second); len(pids) == 0 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		pids, _ = os.ReadFile(report)
 	}
-	time.Sleep(50 * time.Millisecond)
+	for deadline := time.Now().Add(20 * time.Second); !hasGuard(host.Process.Pid) && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	time.Sleep(200 * time.Millisecond) // it is told the group
 	host.Process.Kill()
 	host.Wait()
 	began := time.Now()
@@ -247,6 +250,20 @@ func wantGoneWith(t *testing.T, host *exec.Cmd, report string) {
 			}
 		}
 	}
+}
+
+// hasGuard tells whether a host has started the shell that ends its groups after it.
+func hasGuard(host int) bool {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", host))
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for _, pid := range strings.Fields(string(children)) {
+			if line, _ := os.ReadFile("/proc/" + pid + "/cmdline"); strings.Contains(string(line), "read -r op g") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Threads end when a goroutine that is bound to one ends. Had the hook been started on a thread that
