@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/process"
 )
 
 func TestCancelStopsTheChild(t *testing.T) {
@@ -29,5 +31,15 @@ func TestChildThatClosesItsDescriptorsIsWaitedFor(t *testing.T) {
 	res := survive(t, fault("mute", "300ms"))
 	if !res.OK() || res.Elapsed < 300*time.Millisecond {
 		t.Errorf("got %+v", res)
+	}
+}
+
+// A process that is stopped hears no other signal than SIGCONT and SIGKILL.
+func TestStoppedChildHearsThatItIsToEnd(t *testing.T) {
+	s := shell("trap 'echo heard; exit 3' TERM; kill -STOP $$; exit 4")
+	s.Timeout, s.Grace = 300*time.Millisecond, time.Minute
+	res, err := process.Run(t.Context(), s)
+	if err != nil || !res.TimedOut || string(res.Stdout) != "heard\n" || res.ExitCode != 3 {
+		t.Errorf("%+v %v", res, err)
 	}
 }

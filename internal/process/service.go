@@ -126,7 +126,7 @@ func (s *Service) ended(r Result) {
 	s.stderr.end()
 	r.Stderr = []byte(s.stderr.last())
 	r.Elapsed = time.Since(s.began)
-	r.Cancelled = r.Cancelled || s.halted.Load() // the end of stdin may have been enough
+	r.Cancelled = s.halted.Load() // the end of stdin may have been enough
 	s.result = r
 	s.stdin.Close() // who is writing must not wait for a reader that is gone
 	close(s.done)

@@ -17,10 +17,9 @@ type keeper struct {
 	grace time.Duration
 	stop  sync.Once
 
-	mu        sync.Mutex
-	job       windows.Handle
-	closed    bool
-	cancelled bool
+	mu     sync.Mutex
+	job    windows.Handle
+	closed bool
 }
 
 // start starts the child in a job, and a goroutine that waits for it. Its error is the system's.
@@ -93,7 +92,6 @@ func (s *Service) keep(cmd *exec.Cmd) {
 		res.ExitCode = cmd.ProcessState.ExitCode()
 	}
 	s.mu.Lock()
-	res.Cancelled = s.cancelled
 	s.closed = true
 	res.Survivors = end(s.job)
 	windows.CloseHandle(s.job)
@@ -112,7 +110,6 @@ func (s *Service) halt() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if !s.closed {
-			s.cancelled = true
 			windows.TerminateJobObject(s.job, 1)
 			if p, err := os.FindProcess(s.pid); err == nil { // it may not have been in the job
 				p.Kill()
