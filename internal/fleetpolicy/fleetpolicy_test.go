@@ -19,6 +19,8 @@ import (
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy"
 	"github.com/tenterhook/tenterhook/internal/fleetpolicy/policytest"
+	"github.com/tenterhook/tenterhook/internal/safefile"
+	"github.com/tenterhook/tenterhook/trust"
 )
 
 func code(err error) string {
@@ -444,5 +446,24 @@ func TestTwoThatApplyAtOnceLeaveTheNewest(t *testing.T) {
 	}
 	if d, err := f.Store().Read("guard"); err != nil || d.Version != 8 {
 		t.Errorf("%v, %v", d, err)
+	}
+}
+
+// Root with the environment of another user must leave nothing that this user could not use.
+func TestARefusedStoreMakesNoFolder(t *testing.T) {
+	if !safefile.HasModes {
+		t.Skip("nothing is refused there")
+	}
+	f, shared := policytest.New(t), t.TempDir()
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s := &fleetpolicy.Store{Roots: f.Store().Roots, Dir: filepath.Join(shared, "policy", "acme")}
+	var notOwned *trust.Problem
+	if _, _, err := s.Apply(f.Sign(policytest.Document("guard", 1, policytest.Deny), "oncall")); !errors.As(err, &notOwned) {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(shared); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }

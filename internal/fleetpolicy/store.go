@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/account"
 	"github.com/tenterhook/tenterhook/internal/dialect"
@@ -220,10 +218,13 @@ func (s *Store) Apply(raw []byte) (d *Signed, changed bool, err error) {
 	if d, err = s.Roots.Verify(raw); err != nil {
 		return nil, false, err
 	}
+	if err := trust.Owned(trust.OwnerOf(hook.ScopeUser), filepath.Join(s.Dir, floorFile)); err != nil { // before anything is put there, which its user could not use
+		return nil, false, err
+	}
 	if err := os.MkdirAll(filepath.Join(s.Dir, historyDir), 0o755); err != nil {
 		return nil, false, err
 	}
-	lock := flock.New(filepath.Join(s.Dir, lockFile), flock.SetPermissions(0o600))
+	lock := safefile.Lock(filepath.Join(s.Dir, lockFile))
 	if err := lock.Lock(); err != nil {
 		return nil, false, err
 	}
