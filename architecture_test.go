@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,6 +166,60 @@ func roomOf(name string) ([]string, bool) {
 		}
 	}
 	return nil, false
+}
+
+// opensItself has the files that open others by themselves, and why they may.
+var opensItself = map[string]string{
+	"discovery/tree_os.go":                 "a folder",
+	"fleet/internal/cli/enroll.go":         "its operator names it, perhaps a pipe",
+	"fleet/internal/cli/policy.go":         "its operator names it, perhaps a pipe",
+	"fleet/internal/cli/sign.go":           "its operator names it, perhaps a pipe",
+	"fleet/internal/oci/move.go":           "it does not wait, and creates nothing",
+	"internal/agents/owner_windows.go":     "no pipes lie in folders there",
+	"internal/built/built.go":              "for tests",
+	"internal/cli/input.go":                "its operator names it, perhaps a pipe",
+	"internal/daemon/client/peer_linux.go": "in /proc",
+	"internal/daemon/commands_unix.go":     "in /proc",
+	"internal/daemon/door/door.go":         "the standard library alone; it looks before",
+	"internal/daemon/steady_linux.go":      "in /proc",
+	"internal/daemon/tidy_linux.go":        "in /proc",
+	"internal/process/sweep_linux.go":      "in /proc",
+	"internal/safefile/safefile_unix.go":   "a folder",
+	"plugins/file_windows.go":              "no pipes lie in folders there",
+}
+
+// What another program could have put in the place of a file, such as a pipe, is not
+// waited for, and read to a bound.
+func TestFilesAreOpenedByTheOnePackageForIt(t *testing.T) {
+	opens := regexp.MustCompile(`\bos\.(Open|ReadFile)\(|flock\.New\(`)
+	seen := make(map[string]bool)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		path = filepath.ToSlash(path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || path == "examples" || path != "." && strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "internal/safefile/lock.go":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !opens.Match(text) {
+			return err
+		}
+		if seen[path] = true; opensItself[path] == "" {
+			t.Errorf("%s: %s: use internal/safefile", path, opens.Find(text))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range opensItself {
+		if !seen[path] {
+			t.Errorf("%s opens nothing by itself", path)
+		}
+	}
 }
 
 func TestNounsImportTheStandardLibraryAlone(t *testing.T) {

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Run holds an engine against every case of a folder, [Cases] for one, in
@@ -217,7 +219,7 @@ func (w *world) compare(what, file string, want any, got []byte) []string {
 }
 
 func (w *world) compareFile(name string, want []byte) []string {
-	got, err := os.ReadFile(filepath.Join(w.root, filepath.FromSlash(name)))
+	got, err := safefile.Read(filepath.Join(w.root, filepath.FromSlash(name)), safefile.MaxKept)
 	if err != nil {
 		return []string{fmt.Sprintf("%s in the end: %v", name, err)}
 	}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // ingestTurn is how long an ingester waits for other processes.
@@ -23,7 +23,7 @@ const ingestTurn = 2 * time.Second
 // The rows of a spool and the note that it was moved are one transaction, so that
 // a kill at any moment neither loses nor doubles a line.
 func (j *Journal) Ingest(ctx context.Context) (moved int, err error) {
-	lock := flock.New(filepath.Join(j.dir, ingestName), flock.SetPermissions(0o600))
+	lock := safefile.Lock(filepath.Join(j.dir, ingestName))
 	turn, cancel := context.WithTimeout(ctx, ingestTurn)
 	defer cancel()
 	got, err := lock.TryLockContext(turn, 2*time.Millisecond)
@@ -72,7 +72,7 @@ func (j *Journal) Ingest(ctx context.Context) (moved int, err error) {
 
 // move brings one spool into the database.
 func (j *Journal) move(ctx context.Context, path string) (moved int, err error) {
-	f, err := os.Open(path)
+	f, err := safefile.Open(path)
 	if err != nil {
 		return 0, err
 	}

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gofrs/flock"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -76,7 +75,7 @@ func Open(ctx context.Context, dir string, o Options) (*Journal, error) {
 // it returns; "" = it is sound, such as a database that another process has begun again.
 // Close the journal before.
 func SetAside(ctx context.Context, dir string) (aside string, err error) {
-	lock := flock.New(filepath.Join(dir, ingestName), flock.SetPermissions(0o600)) // no process moves lines into it meanwhile
+	lock := safefile.Lock(filepath.Join(dir, ingestName)) // no process moves lines into it meanwhile
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
 		return "", err
 	}

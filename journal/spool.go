@@ -44,7 +44,7 @@ func newSpool(dir string) (*spool, error) {
 	if err := private(dir); err != nil {
 		return nil, err
 	}
-	return &spool{path: filepath.Join(dir, spoolName), lock: flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))}, nil
+	return &spool{path: filepath.Join(dir, spoolName), lock: safefile.Lock(filepath.Join(dir, lockName))}, nil
 }
 
 // append adds lines, all or none. Each has a checksum, so that what a crash or a

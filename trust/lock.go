@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/tenterhook/tenterhook/internal/safefile"
 )
@@ -16,7 +13,7 @@ import (
 // one process contend for too. A process that stopped while it held it is
 // not waited for without end.
 func lock(path string, wait time.Duration) (unlock func(), err error) {
-	f := flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE|safefile.NonBlock))
+	f := safefile.Lock(path)
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	_, err = f.TryLockContext(ctx, 5*time.Millisecond)

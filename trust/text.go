@@ -159,7 +159,7 @@ func (s *Store) keepTexts(texts map[string][]byte) error {
 	}
 	for sum, text := range texts {
 		path := filepath.Join(dir, sum)
-		if have, err := os.ReadFile(path); err == nil && isText(have, sum) {
+		if have, err := safefile.Read(path, maxText); err == nil && isText(have, sum) {
 			continue
 		}
 		// Half a file is no text with that digest, and is written again next time.

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/resolve"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // maxEnvFile bounds what is read back of a hook's environment file.
@@ -38,16 +41,12 @@ func newEnvFile() (string, error) {
 // file is read, never run.
 func readEnvFile(path string, lookup func(string) string) (vars map[string]string, passed int, err error) {
 	defer os.Remove(path)
-	info, err := os.Stat(path)
-	if err != nil || info.Size() == 0 {
+	data, err := safefile.Read(path, maxEnvFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(data) == 0:
 		return nil, 0, nil
-	}
-	if info.Size() > maxEnvFile {
-		return nil, 0, fmt.Errorf("its environment file is larger than %d bytes", maxEnvFile)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, 0, err
+	case err != nil:
+		return nil, 0, fmt.Errorf("its environment file: %w", err)
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(string(data)), "")
 	if err != nil {

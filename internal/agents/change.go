@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -115,7 +114,7 @@ func (e Env) without(c *Change, a *bridge.Agent, r *FileReceipt) ([]byte, error)
 		if !r.Existed {
 			return nil, nil
 		}
-		data, err := os.ReadFile(r.Backup)
+		data, err := readBounded(r.Backup)
 		if err == nil && digest(data) == r.Before {
 			return data, nil
 		}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/robustio"
-
 	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
@@ -127,40 +125,20 @@ func makeDirs(dir string, mode fs.FileMode) (made []string, err error) {
 // writeAtomic replaces a file by way of a rename in its directory, which is made
 // for the user alone if it is not there.
 func writeAtomic(path string, data []byte, mode fs.FileMode, who owner) error {
-	dir := filepath.Dir(path)
-	if _, err := makeDirs(dir, 0o700); err != nil {
+	if _, err := makeDirs(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".tenterhook-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone after the rename
-	_, err = f.Write(data)
-	if err == nil {
-		err = who.give(f.Name())
-	}
-	err = errors.Join(err, f.Chmod(mode), syncFile(f), f.Close())
-	if err != nil {
-		return err
-	}
-	return explain(robustio.Rename(f.Name(), path))
+	return explain(safefile.WriteFor(path, data, mode, who.give))
 }
 
 // writePrivate writes a file of our own, for the user alone.
 func writePrivate(path string, data []byte) error {
-	if _, err := makeDirs(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
 	who, err := heir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	return writeAtomic(path, data, 0o600, who)
 }
-
-// syncFile has the system write a file to the disk; tests do without.
-var syncFile = (*os.File).Sync
 
 // inside reports whether a path is below a directory. Both are resolved.
 func inside(path, dir string) bool {

@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Receipt says what an installation changed.
@@ -51,7 +50,7 @@ func (e Env) Lock(ctx context.Context) (unlock func(), err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
-	lock := flock.New(path, flock.SetPermissions(0o600))
+	lock := safefile.Lock(path)
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("another 'tenterhook install' or 'uninstall' holds %s: %w; wait until it ends", path, err)
 	}
@@ -83,16 +82,12 @@ func (e Env) receiptPath(agent string, s Scope) string {
 
 // receipt reads the receipt of an installation, nil if there is none.
 func (e Env) receipt(agent string, s Scope) (*Receipt, error) {
-	data, err := os.ReadFile(e.receiptPath(agent, s))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	var r Receipt
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("%s: %w; delete it, and uninstall removes what it recognizes", e.receiptPath(agent, s), err)
+	switch err := safefile.ReadJSON(e.receiptPath(agent, s), &r); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w; delete it, and uninstall removes what it recognizes", err)
 	}
 	return &r, nil
 }

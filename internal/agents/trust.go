@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -248,7 +247,7 @@ func withoutTrust(now []byte, f *FileReceipt) []byte {
 		if !f.Existed {
 			return nil
 		}
-		if data, err := os.ReadFile(f.Backup); err == nil && digest(data) == f.Before {
+		if data, err := readBounded(f.Backup); err == nil && digest(data) == f.Before {
 			return data
 		}
 	}

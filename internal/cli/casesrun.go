@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/tenterhook/tenterhook"
 	"github.com/tenterhook/tenterhook/hooktest"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/registry"
 )
 
@@ -152,20 +152,14 @@ func (b *bench) run(ctx context.Context, h *testedHook, file string) caseResult 
 
 // try runs a case that is in a hook's folder.
 func (b *bench) try(ctx context.Context, h *testedHook, root *os.Root, file string) (*hooktest.Case, *hooktest.Report, error) {
-	f, err := root.Open(file)
+	f, err := safefile.OpenIn(root, file)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is not a file", file)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxCase+1))
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(data) > maxCase:
-		return nil, nil, fmt.Errorf("%s is larger than %d MiB", file, maxCase>>20)
+	data, err := safefile.ReadAll(f, maxCase)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return b.tryText(ctx, h, root, strings.TrimSuffix(path.Base(file), caseSuffix), data)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/internal/pack"
 	"github.com/tenterhook/tenterhook/internal/phrase"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 const (
@@ -126,7 +126,7 @@ func dependencyOf(info *debug.BuildInfo, folder string) dependency {
 
 // moduleIn is the module whose go.mod is in a folder, "" if none does.
 func moduleIn(folder string) string {
-	f, err := os.Open(filepath.Join(folder, "go.mod"))
+	f, err := safefile.Open(filepath.Join(folder, "go.mod"))
 	if err != nil {
 		return ""
 	}

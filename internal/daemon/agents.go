@@ -56,7 +56,7 @@ func openAgents(place client.Place) *agents {
 func readAgents(files ...string) (known []knownAgent) {
 	for _, file := range files {
 		var more []knownAgent
-		if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &more) == nil {
+		if safefile.ReadJSON(file, &more) == nil {
 			known = append(known, more...)
 		}
 	}

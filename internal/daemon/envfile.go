@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
@@ -32,7 +34,7 @@ func appendEnv(path string, vars map[string]string) (err error) {
 		}
 		fmt.Fprintf(&text, "export %s='%s'\n", name, strings.ReplaceAll(vars[name], "'", `'\''`))
 	}
-	f, openErr := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, openErr := safefile.Regular(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|safefile.NonBlock, 0o600))
 	if openErr != nil {
 		return errors.Join(err, openErr)
 	}

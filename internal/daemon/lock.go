@@ -3,10 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/tenterhook/tenterhook/internal/safefile"
 )
@@ -14,7 +11,7 @@ import (
 // lockState waits for the lock of a state file, or for the end of ctx. A disk
 // that takes no file more has none to wait for.
 func lockState(ctx context.Context, path string) (unlock func(), err error) {
-	lock := flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE|safefile.NoFollow))
+	lock := safefile.Lock(path)
 	got, err := lock.TryLock()
 	if !got && err == nil {
 		_, err = lock.TryLockContext(ctx, 5*time.Millisecond)

@@ -79,11 +79,7 @@ func (s *session) restorePins(name string) {
 
 // readOwn reads JSON from a file that no other user could have written.
 func readOwn(path string, into any) bool {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || trust.Owned(trust.OwnerUser, path) != nil {
-		return false
-	}
-	data, err := os.ReadFile(path)
-	return err == nil && json.Unmarshal(data, into) == nil
+	return trust.Owned(trust.OwnerUser, path) == nil && safefile.ReadJSON(path, into) == nil
 }
 
 // touch marks the file as used.

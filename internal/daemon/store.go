@@ -46,9 +46,7 @@ type stored struct {
 
 // read returns what the file says. The caller holds the file's lock.
 func (s *store) read() (file stored) {
-	if data, err := os.ReadFile(s.path); err == nil {
-		_ = json.Unmarshal(data, &file)
-	}
+	_ = safefile.ReadJSON(s.path, &file)
 	return file
 }
 

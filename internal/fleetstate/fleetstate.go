@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // State is what an agent says of itself and its machine.
@@ -68,16 +70,12 @@ func Enrolled(stateDir string) bool {
 
 // Read returns what the agent said last; nil = it never ran.
 func Read(stateDir string) (*State, error) {
-	text, err := os.ReadFile(File(stateDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	var s State
-	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("%s: %w", File(stateDir), err)
+	switch err := safefile.ReadJSON(File(stateDir), &s); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
 	return &s, nil
 }

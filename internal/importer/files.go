@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // File is a config file of an agent.
@@ -67,16 +68,10 @@ func ReadFile(path string, at Bases) (File, error) {
 	if rel, err := filepath.Rel(at.Workspace, path); err == nil && filepath.IsLocal(rel) && at.Workspace != at.Home {
 		f.Scope = hook.ScopeProject
 	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return File{}, err
-	case !info.Mode().IsRegular():
-		return File{}, fmt.Errorf("%s is no regular file; name a config file of the agent", path)
-	case info.Size() > dialect.MaxConfig:
-		return File{}, fmt.Errorf("%s is larger than %d KiB", path, dialect.MaxConfig>>10)
+	f.Data, err = safefile.Read(path, dialect.MaxConfig)
+	if about := (*fs.PathError)(nil); err != nil && !errors.As(err, &about) {
+		err = fmt.Errorf("%s: %w; name a config file of the agent", path, err)
 	}
-	f.Data, err = os.ReadFile(path)
 	return f, err
 }
 

@@ -10,6 +10,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/discovery"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // manifestName is the file of a hook folder.
@@ -94,6 +97,6 @@ func same(dir string, text []byte) bool {
 	if err != nil || len(entries) != 1 || entries[0].Name() != manifestName {
 		return false
 	}
-	data, err := os.ReadFile(filepath.Join(dir, manifestName))
+	data, err := safefile.Read(filepath.Join(dir, manifestName), discovery.MaxManifest)
 	return err == nil && bytes.Equal(data, text)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -170,19 +169,11 @@ func (s Spool) write(folder, id string, v any) error {
 
 // read reads a file of the spool; fs.ErrNotExist = it is not there.
 func (s Spool) read(folder, id string, v any) error {
-	f, err := os.Open(s.file(folder, id))
-	if err != nil {
-		return err
+	err := safefile.ReadJSON(s.file(folder, id), v)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; remove it", err)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxInput+MaxResult+1<<16))
-	if err == nil {
-		err = json.Unmarshal(data, v)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w; remove it", f.Name(), err)
-	}
-	return nil
+	return err
 }
 
 // New are the jobs that wait to be carried, the oldest first. A file that cannot be
@@ -304,9 +295,8 @@ func (s Spool) Take(id string) (r *Result, w *Waiting, ok bool) {
 	defer os.Remove(taken)
 	w = s.known(id)
 	_, _ = os.Remove(s.file(sentFolder, id)), os.Remove(s.file(newFolder, id))
-	data, err := os.ReadFile(taken)
 	r = &Result{}
-	if err != nil || json.Unmarshal(data, r) != nil || r.Job != id {
+	if safefile.ReadJSON(taken, r) != nil || r.Job != id {
 		r = &Result{Job: id, Status: hook.StatusFailed, Failure: hook.FailureOutput, Reason: "its result cannot be read"}
 	}
 	return r, w, true

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // These bound how many names of one directory are read, and how many of them
@@ -39,7 +41,7 @@ func (s *touchSearch) entriesOf(dir string) []string {
 		return names
 	}
 	var names []string
-	if f, err := os.Open(native(dir)); err == nil {
+	if f, err := os.OpenFile(native(dir), os.O_RDONLY|safefile.NonBlock, 0); err == nil {
 		names, _ = f.Readdirnames(maxListed) // what was read before an error counts
 		f.Close()
 	}

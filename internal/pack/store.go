@@ -141,7 +141,7 @@ func (p *Pack) Changed() string {
 
 // differs says how what is in root differs from a file; "" = in nothing.
 func (f File) differs(root *os.Root) string {
-	file, err := safefile.Regular(root.OpenFile(f.Name, os.O_RDONLY|safefile.NonBlock, 0))
+	file, err := safefile.OpenIn(root, f.Name)
 	if err != nil {
 		return fmt.Sprintf("%s cannot be read: %v", f.Name, err)
 	}

@@ -18,8 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/trust"
@@ -214,7 +212,7 @@ func (l *List) change(ctx context.Context, edit func(map[key]Pause)) (err error)
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(l.path+".lock", flock.SetFlag(os.O_RDWR|os.O_CREATE|safefile.NonBlock))
+	lock := safefile.Lock(l.path + ".lock")
 	wait, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	if _, err := lock.TryLockContext(wait, 20*time.Millisecond); err != nil && wait.Err() == nil {

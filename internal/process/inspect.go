@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/internal/environ"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Inspect looks at a program on disk for what keeps it from starting with that environment. It
@@ -107,7 +108,7 @@ func lookPath(name string, env []string) string {
 // readHead reads as much of a file as the system looks at to tell what runs it;
 // nothing of a program that cannot be read.
 func readHead(path string) []byte {
-	f, err := os.Open(path)
+	f, err := safefile.Open(path)
 	if err != nil {
 		return nil
 	}

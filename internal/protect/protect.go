@@ -14,6 +14,7 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/match"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Name is the guard's name; its ID is "managed/" + Name.
@@ -105,16 +106,12 @@ func (d Dirs) receipts() string { return filepath.Join(d.State, "agents") }
 func receipts(dir string) (files, programs []string) {
 	names, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
 		var r struct {
 			Program string
 			Files   []struct{ Path string }
 			Trust   *struct{ Path string }
 		}
-		if json.Unmarshal(data, &r) != nil {
+		if safefile.ReadJSON(name, &r) != nil {
 			continue
 		}
 		for _, f := range r.Files {

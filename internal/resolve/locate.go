@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // locator finds the files of one command in one directory.
@@ -208,11 +209,7 @@ func (l *locator) firstLine(path string) ([]string, bool) {
 
 // head is the first line of a file, as far as a system looks at it.
 func (l *locator) head(path string) (string, bool) {
-	path = l.bytesOf(path)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", false // a pipe would be waited for
-	}
-	f, err := os.Open(path)
+	f, err := safefile.Open(l.bytesOf(path))
 	if err != nil {
 		return "", false
 	}

@@ -4,6 +4,7 @@ package safefile_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -16,7 +17,25 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := safefile.Open(path); !errors.Is(err, safefile.ErrNotRegular) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for name, open := range map[string]func() error{
+		"Open":     func() error { _, err := safefile.Open(path); return err },
+		"OpenIn":   func() error { _, err := safefile.OpenIn(root, "pipe"); return err },
+		"ReadJSON": func() error { var v any; return safefile.ReadJSON(path, &v) },
+	} {
+		if err := open(); !errors.Is(err, safefile.ErrNotRegular) {
+			t.Error(name, err)
+		}
+	}
+	lock := safefile.Lock(path)
+	if got, err := lock.TryLock(); !got || err != nil {
+		t.Error(got, err)
+	}
+	if err := lock.Unlock(); err != nil {
 		t.Error(err)
 	}
 }

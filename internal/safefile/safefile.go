@@ -6,6 +6,7 @@
 package safefile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,11 @@ var ErrNotRegular = errors.New("it is no regular file")
 // Open opens a regular file for reading. It does not wait for the writer of a pipe.
 func Open(path string) (*os.File, error) {
 	return Regular(os.OpenFile(path, os.O_RDONLY|NonBlock, 0))
+}
+
+// OpenIn is [Open] for a file below root.
+func OpenIn(root *os.Root, name string) (*os.File, error) {
+	return Regular(root.OpenFile(name, os.O_RDONLY|NonBlock, 0))
 }
 
 // Regular takes what an open returned, and refuses and closes what is no regular
@@ -66,16 +72,40 @@ func ReadAll(f *os.File, most int64) ([]byte, error) {
 	return nil, fmt.Errorf("it is larger than %d MiB", most>>20)
 }
 
+// MaxKept bounds the files that this project keeps for itself, in bytes.
+const MaxKept = 64 << 20
+
+// ReadJSON reads such a file. Its errors name the file.
+func ReadJSON(path string, into any) error {
+	data, err := Read(path, MaxKept)
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if about := (*fs.PathError)(nil); err != nil && !errors.As(err, &about) {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return err
+}
+
 // Write replaces a file: path holds the old or the new bytes, whenever the machine
 // stops, and the new bytes are on the disk when it returns. An error leaves the
 // old file, unless the folder alone could not be written to the disk.
 func Write(path string, data []byte, mode fs.FileMode) error {
+	return WriteFor(path, data, mode, func(string) error { return nil })
+}
+
+// WriteFor is [Write] for a file of another user: give hands over the file that
+// takes the place of the old one, before it does.
+func WriteFor(path string, data []byte, mode fs.FileMode, give func(fresh string) error) error {
 	err := put(path, data, func(f *os.File) error {
-		var err error
-		if mode != 0o600 { // which it has
+		err := give(f.Name())
+		if err == nil && mode != 0o600 { // which it has
 			err = f.Chmod(mode)
 		}
-		return errors.Join(err, f.Sync())
+		if err == nil {
+			err = f.Sync()
+		}
+		return err
 	})
 	if err != nil {
 		return err

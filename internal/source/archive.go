@@ -10,15 +10,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // openArchive reads a tar file, compressed or not, or a zip file. All of it is
 // looked at, so that what is wrong anywhere is refused.
 func openArchive(name string) (*tree, error) {
-	f, err := os.Open(name)
+	f, err := safefile.Open(name)
 	if err != nil {
 		return nil, err
 	}

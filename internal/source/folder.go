@@ -2,11 +2,12 @@ package source
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // openFolder lists the files of the hook folders below a directory. No link is
@@ -69,21 +70,14 @@ func (f *folder) visit(name string, d fs.DirEntry, err error) error {
 
 // readBounded reads a file that may have grown since it was listed.
 func readBounded(root *os.Root, name string) ([]byte, error) {
-	f, err := root.Open(filepath.FromSlash(name))
+	f, err := safefile.OpenIn(root, filepath.FromSlash(name))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	data, err := safefile.ReadAll(f, maxFile)
 	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file any more", name)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s is larger than %d MiB", name, maxFile>>20)
+		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return data, err
 }

@@ -58,16 +58,12 @@ type lockFile struct {
 // ReadLock reads the lock file of a folder of hooks. Without one it is empty.
 func ReadLock(dir string) (Lock, error) {
 	path := filepath.Join(dir, LockName)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Lock{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	var f lockFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("%s: %w; correct it, or remove it: the hooks stay, and are yours to change", path, err)
+	switch err := safefile.ReadJSON(path, &f); {
+	case errors.Is(err, fs.ErrNotExist):
+		return Lock{}, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w; correct it, or remove it: the hooks stay, and are yours to change", err)
 	}
 	if f.Version != lockVersion {
 		return nil, fmt.Errorf("%s has version %d, and this program knows %d; use a newer tenterhook", path, f.Version, lockVersion)

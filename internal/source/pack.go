@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // packSpec reads an argument that names a pack: HOST/REPOSITORY:TAG of a host with
@@ -79,7 +80,7 @@ func FromPack(s Spec, p *pack.Pack, want func(name string) bool) (_ *Fetched, er
 
 // readPacked reads a file of a pack, which must be as the pack's digest says.
 func readPacked(root *os.Root, f pack.File) ([]byte, error) {
-	file, err := root.Open(filepath.FromSlash(f.Name))
+	file, err := safefile.OpenIn(root, filepath.FromSlash(f.Name))
 	if err != nil {
 		return nil, err
 	}

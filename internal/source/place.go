@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/robustio"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // lockTime bounds how long Change waits for another process.
@@ -35,7 +35,7 @@ func Change(ctx context.Context, dir, stateDir string, edit func(*Place) error) 
 		return err
 	}
 	path := filepath.Join(stateDir, "sources.lock")
-	guard := flock.New(path, flock.SetPermissions(0o600))
+	guard := safefile.Lock(path)
 	wait, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	if _, err := guard.TryLockContext(wait, 20*time.Millisecond); err != nil {

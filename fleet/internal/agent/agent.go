@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/fleet/internal/ship"
 	"github.com/tenterhook/tenterhook/internal/fleetstate"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/journal"
 )
 
@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := os.MkdirAll(fleetstate.Dir(o.StateDir), 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(filepath.Join(fleetstate.Dir(o.StateDir), "agent.lock"), flock.SetPermissions(0o600))
+	lock := safefile.Lock(filepath.Join(fleetstate.Dir(o.StateDir), "agent.lock"))
 	got, err := lock.TryLock()
 	if err != nil {
 		return err

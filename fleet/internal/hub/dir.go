@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/nats-io/nkeys"
 
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
@@ -78,7 +77,7 @@ func Exists(path string) bool {
 
 // locked calls do while no other process changes the folder.
 func (d *Dir) locked(do func() error) (err error) {
-	lock := flock.New(filepath.Join(d.Path, lockName), flock.SetPermissions(0o600))
+	lock := safefile.Lock(filepath.Join(d.Path, lockName))
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
 	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
@@ -310,14 +309,11 @@ func newUser() (seed, key string, err error) {
 }
 
 func readJSON(path string, to any) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
+	err := safefile.ReadJSON(path, to)
+	if about := (*fs.PathError)(nil); err != nil && !errors.As(err, &about) {
+		return problem.New("bad_file", err.Error(), "restore it from a copy, or remove it", err)
 	}
-	if err := json.Unmarshal(text, to); err != nil {
-		return problem.New("bad_file", fmt.Sprintf("%s: %v", path, err), "restore it from a copy, or remove it", err)
-	}
-	return nil
+	return err
 }
 
 // WriteJSON replaces a file as a whole, and only once it is on disk. Its owner alone

@@ -23,6 +23,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Progress gets how much of how many bytes were moved; nil = nothing does.
@@ -80,7 +81,7 @@ func target(ctx context.Context, ref pack.Reference) (to oras.Target, done func(
 	if err := begin(ref.Layout); err != nil {
 		return nil, nil, err
 	}
-	lock := flock.New(filepath.Join(ref.Layout, ocispec.ImageLayoutFile)) // it is there, and is never written again
+	lock := flock.New(filepath.Join(ref.Layout, ocispec.ImageLayoutFile), flock.SetFlag(os.O_RDONLY|safefile.NonBlock)) // it is there, and is never written again
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
 		_ = lock.Close()
 		return nil, nil, err

@@ -2,7 +2,6 @@ package oci
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // source is where packs can be read from.
@@ -106,29 +106,12 @@ type layout struct {
 	index ocispec.Index
 }
 
-const maxIndex = 16 << 20 // bytes
-
 func openLayout(dir string) (*layout, error) {
 	if _, err := os.Stat(filepath.Join(dir, ocispec.ImageLayoutFile)); err != nil {
 		return nil, &problem.Error{Code: "no_layout", Message: dir + " is no OCI layout directory", Hint: "push a pack there first, or name another directory", Err: err}
 	}
-	f, err := os.Open(filepath.Join(dir, ocispec.ImageIndexFile))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxIndex+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxIndex {
-		return nil, fmt.Errorf("%s has more than %d MiB", f.Name(), maxIndex>>20)
-	}
 	l := &layout{dir: dir}
-	if err := json.Unmarshal(data, &l.index); err != nil {
-		return nil, fmt.Errorf("%s is no index: %w", f.Name(), err)
-	}
-	return l, nil
+	return l, safefile.ReadJSON(filepath.Join(dir, ocispec.ImageIndexFile), &l.index)
 }
 
 // Resolve finds the manifest of a tag or a digest.
@@ -154,12 +137,14 @@ func (l *layout) Fetch(_ context.Context, d ocispec.Descriptor) (io.ReadCloser, 
 		return nil, fmt.Errorf("%q is no sha256 digest", d.Digest)
 	}
 	path := l.blob(d.Digest.String())
-	if info, err := os.Stat(path); err != nil {
+	f, err := safefile.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", d.Digest, errdef.ErrNotFound)
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return os.Open(path)
+	return f, nil
 }
 
 // Tags lists the tags, in order.

@@ -11,6 +11,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Stored says of a digest whether its pack is in the store, and what changed in
@@ -88,7 +89,7 @@ const halfPulled = ".new-"
 
 // storeLock is held by each process that pulls, and alone by a process that removes.
 func storeLock(store string) *flock.Flock {
-	return flock.New(store+".lock", flock.SetPermissions(0o600))
+	return safefile.Lock(store + ".lock")
 }
 
 // share keeps others from removing what is being pulled. Where no other process pulls,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 	"github.com/tenterhook/tenterhook/manifest"
 )
 
@@ -72,7 +73,7 @@ func Read(dir string) (*Artifact, error) {
 
 // readFile reads a file that may be in a pack, and whether it can be executed.
 func readFile(root *os.Root, name string) ([]byte, bool, error) {
-	f, err := root.Open(name)
+	f, err := safefile.OpenIn(root, name)
 	if err != nil {
 		return nil, false, err
 	}
