@@ -148,6 +148,15 @@ func Undecided(agent, event, why string) Answer {
 	return a
 }
 
+// Unheard is the exit code of an entry that could not print its answer, which has this code. A gate refuses by the
+// code alone: an answer that ends with 0 would be taken for consent.
+func Unheard(agent, event string, code int) int {
+	if Classify(agent, event) == Observer {
+		return max(code, 1)
+	}
+	return byCode.code
+}
+
 const (
 	longest = 630 * time.Second // above the longest default of a hook, 600 s
 	margin  = 10 * time.Second

@@ -34,9 +34,9 @@ func (a *app) bridgeCommand() *cobra.Command {
 			} else {
 				answer = daemon.Direct(cmd.Context(), call)
 			}
-			_, _ = a.Out.Write(answer.Stdout)
+			_, err = a.Out.Write(answer.Stdout)
 			_, _ = a.Err.Write(answer.Stderr)
-			a.code = answer.ExitCode
+			a.code = answer.Code(call.Agent, call.Event, err)
 			return nil
 		},
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,6 +60,8 @@ type app struct {
 
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, args []string, streams Streams) int {
+	out := &output{Writer: streams.Out}
+	streams.Out = out
 	a := &app{Streams: streams, args: args}
 	root := a.root()
 	root.SetArgs(args)
@@ -75,7 +78,37 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		}
 		return exitError
 	}
+	if out.err != nil && a.code == exitOK {
+		a.complain(fmt.Errorf("the output is lost: %w", out.err))
+		return exitError
+	}
 	return a.code
+}
+
+// output is standard output. It keeps the first error: a command whose output nobody can read does not end well.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+// behind is the stream that Main was given.
+func behind(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok {
+		return o.Writer
+	}
+	return w
+}
+
+// fileOf is the file that a command prints to; ok is false if it is none.
+func fileOf(w io.Writer) (f *os.File, ok bool) {
+	f, ok = behind(w).(*os.File)
+	return f, ok
 }
 
 // Command returns the command tree, from which man pages and completions are

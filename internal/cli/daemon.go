@@ -25,8 +25,6 @@ func (a *app) daemonCommand() *cobra.Command {
 		Long: "One daemon for each user decides for the agents that 'tenterhook install' set up.\n" +
 			"The first call of an agent starts it. It ends after 30 minutes without a call.",
 		Example: "  tenterhook daemon status\n  tenterhook daemon stop",
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.daemonRunCommand(), a.daemonStatusCommand(), a.daemonStopCommand())
 	return cmd

@@ -142,7 +142,7 @@ func (a *app) runFleet(cmd *cobra.Command, args []string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM) // a hub does not outlive this process
 	defer stop()
 	child := exec.CommandContext(ctx, program, append([]string{cmd.Name()}, args...)...)
-	child.Stdin, child.Stdout, child.Stderr = a.In, a.Out, a.Err
+	child.Stdin, child.Stdout, child.Stderr = a.In, behind(a.Out), a.Err
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	err = child.Run()
 	if child.ProcessState != nil && child.ProcessState.Success() { // it ended well, also because it was asked to

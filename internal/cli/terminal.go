@@ -21,14 +21,14 @@ func oneLine(s string) string {
 type style struct{ on bool }
 
 func (a *app) styleOf(w io.Writer) style {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	_, no := os.LookupEnv("NO_COLOR")
 	return style{ok && !no && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
 }
 
 // widthOf is how many columns a terminal has; 0 = it is none, or does not say.
 func widthOf(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}

@@ -31,13 +31,13 @@ func (a *app) topCommand() *cobra.Command {
 const topLines = 200
 
 func (a *app) top(cmd *cobra.Command) error {
-	out, ok := a.Out.(*os.File)
+	out, ok := fileOf(a.Out)
 	if !ok || !term.IsTerminal(int(out.Fd())) || !a.interactive() || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" || a.json {
 		return &located{"no_terminal", "top draws on the whole of a terminal, and there is none that it can draw on", "use 'tenterhook log -f' or 'tenterhook stats', which take --json too"}
 	}
 	ctx := cmd.Context()
 	return a.withJournal(ctx, func(j *journal.Journal) error {
-		return top.Run(ctx, top.Options{In: a.In, Out: a.Out, Env: os.Environ(), Text: oneLine, Feed: top.Feed{
+		return top.Run(ctx, top.Options{In: a.In, Out: out, Env: os.Environ(), Text: oneLine, Feed: top.Feed{
 			News: following(j, journal.Filter{Limit: topLines}),
 			Stats: func(ctx context.Context) ([]journal.HookStats, error) {
 				return j.Stats(ctx, "", time.Now().Add(-24*time.Hour))

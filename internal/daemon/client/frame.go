@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tenterhook/tenterhook/bridge/closed"
 )
 
 // The kinds of frames. A client sends the first three.
@@ -153,6 +155,14 @@ type Answer struct {
 // Frame writes an answer as a frame.
 func (a *Answer) Frame() []byte {
 	return AppendFrame(nil, KindAnswer, []byte{byte(a.ExitCode)}, a.Stdout, a.Stderr)
+}
+
+// Code is the exit code of an entry whose answer was printed with this error.
+func (a *Answer) Code(agent, event string, printed error) int {
+	if printed != nil {
+		return closed.Unheard(agent, event, a.ExitCode)
+	}
+	return a.ExitCode
 }
 
 // ParseAnswer reads the fields of an answer.

@@ -267,9 +267,9 @@ func (e *entry) healthy(place Place, program program, silence time.Duration) boo
 // answer prints the daemon's answer and exits as it says.
 func (e *entry) answer(a *Answer) {
 	e.once.Do(func() {
-		_ = writeAll(1, a.Stdout)
+		err := writeAll(1, a.Stdout)
 		_ = writeAll(2, a.Stderr)
-		os.Exit(a.ExitCode)
+		os.Exit(a.Code(e.agent, e.event, err))
 	})
 	select {} // the first one ends the process
 }

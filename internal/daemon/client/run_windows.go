@@ -27,9 +27,9 @@ func Main(args []string) {
 		a := closed.Undecided(args[0], args[1], err.Error())
 		answer = &Answer{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), ExitCode: a.ExitCode}
 	}
-	_, _ = os.Stdout.Write(answer.Stdout) // an agent that is gone reads nothing
+	_, err = os.Stdout.Write(answer.Stdout)
 	_, _ = os.Stderr.Write(answer.Stderr)
-	os.Exit(answer.ExitCode)
+	os.Exit(answer.Code(args[0], args[1], err))
 }
 
 // direct has the tenterhook beside this program decide. It fails if that cannot be started, crashes, or is later than
