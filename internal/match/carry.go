@@ -54,6 +54,9 @@ func (r *lineReader) starts(words []string, at int, in stream) {
 	if r.functions[words[0]] {
 		r.positional(args)
 	}
+	if text, ok := r.writtenTo(words[0]); ok {
+		r.writtenScript(text, args, runBy(words[0]))
+	}
 	if r.special(name, words, at, in) {
 		return
 	}
@@ -78,101 +81,16 @@ func (r *lineReader) starts(words []string, at int, in stream) {
 	case messages[name] != nil:
 		r.tells(messages[name], words, at, in)
 	default:
+		for _, w := range args {
+			if text, ok := r.writtenTo(w); ok {
+				r.text(text, may, runBy(words[0]))
+			}
+		}
 		r.handed(words, at, in)
 	}
 }
 
 func runBy(name string) string { return "run by " + plain(shown(name)) }
-
-// handed reads the words of a program that may run any of them.
-func (r *lineReader) handed(words []string, at int, in stream) {
-	via := "perhaps run by " + plain(shown(baseName(words[0])))
-	r.suffixes(words, at, may, via)
-	r.texts(words[1:], may, via)
-	for i, w := range words {
-		if option, program, joined := strings.Cut(w, "="); namesProgram.has(option) {
-			rest := words[i+1:]
-			if !joined && len(rest) > 0 {
-				program, rest = rest[0], rest[1:]
-			}
-			r.named(program, rest, via)
-		}
-		if kind, run, ok := strings.Cut(w, ":"); ok && addressRuns.has(strings.ToLower(kind)) { // socat - EXEC:'git push',pty
-			run, _, _ = strings.Cut(run, ",")
-			r.text(run, may, via)
-		}
-	}
-	if kindOf(programName(words[0])) == "sed" {
-		for _, w := range words[1:] { // s/a/command/e runs what it makes
-			r.texts(strings.FieldsFunc(w, func(c rune) bool { return strings.ContainsRune("/|,#:;@~", c) }), may, via)
-		}
-	}
-	if in.text != "" {
-		if strings.Contains(in.text, "!") { // an editor's
-			r.text(strings.ReplaceAll(in.text, "!", " "), may, via)
-		}
-		r.text(in.text, may, via)
-	}
-	for _, s := range r.substituted {
-		if s.text != "" {
-			r.text(s.text, may, via)
-			if one := &r.line.started[at]; databases.has(one.program()) { // psql -f <(echo …)
-				one.stdin += "\n" + s.text
-			}
-		}
-	}
-}
-
-// namesProgram are options whose value is a program that gets words behind it, and addressRuns
-// are addresses of socat that are a command.
-var (
-	namesProgram = wordSet("--entrypoint --command --program --startas")
-	addressRuns  = wordSet("exec system shell")
-)
-
-// named reads a program that an option names. Its arguments begin at one of the words.
-func (r *lineReader) named(program string, words []string, via string) {
-	for i := range words {
-		r.carried(append([]string{program}, words[i:]...), stream{}, may, via)
-	}
-}
-
-// maxMentioned bounds how far the words of a program that runs none of them are
-// looked through.
-const maxMentioned = 64
-
-// suffixes takes down each rest of the words as a command.
-func (r *lineReader) suffixes(words []string, at int, h how, via string) {
-	r.variants(words, at)
-	whole := r.line.started[at].full
-	if whole == "" {
-		whole = r.line.started[at].text
-	}
-	offset := 0
-	for i, w := range words {
-		if h == mentioned && i > maxMentioned {
-			return
-		}
-		if i > 0 && w != "" && !isOption(w) && !(r.guess && isUnknown(w)) {
-			if r.budget.rests--; r.budget.rests < 0 {
-				if h > mentioned && r.how > mentioned {
-					r.line.cannotRead("has too many words to be read")
-				}
-				return
-			}
-			s := started{words: words[i:], text: whole[offset:], how: min(r.how, h), via: via, suffix: true, origin: at, said: r.said}
-			if base := baseName(w); len(base) < len(w) {
-				s.full = s.text
-				s.text = s.text[len(w)-len(base):]
-			}
-			r.line.add(s)
-			if programName(w) == "git" {
-				r.sub(h, via).variants(words[i:], at)
-			}
-		}
-		offset += len(w) + 1
-	}
-}
 
 // variants takes the command down without the options between its name and the
 // next word, so that docker --context x push is seen as docker push.
@@ -202,6 +120,9 @@ func (r *lineReader) texts(words []string, h how, via string) {
 		if _, run, ok := strings.Cut(w, " !"); ok && !r.said { // :r !ls
 			r.text(run, min(h, may), via)
 		}
+		if typed := typedKeys.Replace(w); typed != w && h > mentioned {
+			r.text(typed, min(h, may), via)
+		}
 		for range maxChoices {
 			w = strings.TrimLeft(w, "!+:@|")
 			if strings.ContainsAny(w, " \t\n;|&$`(\"'") {
@@ -230,7 +151,7 @@ func (r *lineReader) text(text string, h how, via string) {
 		r.line.cannotRead("runs text that is not all known")
 	}
 	s.read(text, stream{})
-	if s.how == may && strings.ContainsAny(text, "\"'`,(") {
+	if s.how == may && strings.ContainsAny(text, "\"'`,([{") {
 		s.rough(text) // it may be code that happens to be shell text too
 	}
 }

@@ -117,7 +117,7 @@ func (d *destruction) judge() {
 }
 
 // looked are the programs whose words are looked at one by one.
-var looked = wordSet(`rm find chmod chown chgrp chattr setfacl mv cp tee shred truncate install ln sponge unlink rmdir rename prename
+var looked = wordSet(`rm find chmod chown chgrp chattr setfacl icacls attrib mv cp tee shred truncate install ln sponge unlink rmdir rename prename
 	dd dcfldd ddrescue rsync git curl wget kill pkill killall diskutil sqlite3 sqlite duckdb bq skill sed perl ed ex patch tar zip 7z 7za rimraf del-cli trash trash-put gio`)
 
 func judges(name string) bool {
@@ -142,7 +142,7 @@ func (d *destruction) command() {
 		d.archive(args)
 	case "find":
 		d.find(args)
-	case "chmod", "chown", "chgrp", "chattr", "setfacl":
+	case "chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "attrib":
 		d.mode(name, args)
 	case "mv", "cp", "tee", "shred", "truncate", "install", "ln", "sponge", "unlink", "rmdir", "rename", "prename":
 		d.overwrite(name, args)
@@ -310,9 +310,12 @@ func (d *destruction) find(args []string) {
 // mode judges a change of all files' modes or owners.
 func (d *destruction) mode(name string, args []string) {
 	recursive := slices.ContainsFunc(args, func(w string) bool {
-		return isOption(w) && w[1] != '-' && strings.Contains(w, "R") || strings.HasPrefix(w, "--rec")
+		return isOption(w) && w[1] != '-' && strings.Contains(w, "R") || strings.HasPrefix(w, "--rec") || isTreeSwitch(name, w)
 	})
 	for _, w := range args {
+		if isTreeSwitch(name, w) || name == "icacls" && isSwitch(w) {
+			continue
+		}
 		p := d.danger(w)
 		if !recursive && name == "chmod" && p.system && slices.ContainsFunc(args, takesAway) {
 			d.verdict(doubtful, "would take the permissions of a file of the system")
@@ -330,6 +333,22 @@ func (d *destruction) mode(name string, args []string) {
 			d.verdict(doubtful, "would change "+describe(w, p))
 		}
 	}
+}
+
+// isTreeSwitch recognises the switch by which a program of Windows takes all that is below: icacls /t, takeown /r,
+// attrib /s. Git's shell needs two slashes.
+func isTreeSwitch(name, w string) bool {
+	switch strings.ToLower(w) {
+	case "/t", "//t", "/r", "//r":
+		return name == "icacls"
+	case "/s", "//s":
+		return name == "attrib"
+	}
+	return false
+}
+
+func isSwitch(w string) bool {
+	return strings.HasPrefix(w, "/") && !strings.Contains(strings.TrimLeft(w, "/"), "/") && len(w) > 1 && !hasDrive(w[1:])
 }
 
 // takesAway recognises a mode that takes permissions: 000, a-x, -x.

@@ -12,11 +12,25 @@ var gitOptions = wordSet("-C -c --git-dir --work-tree --namespace --super-prefix
 var gitProse = wordSet("-m --message --grep -S -G --author -am")
 
 // gitRuns are the options whose value is a command.
-var gitRuns = wordSet("--exec --extcmd --upload-pack --receive-pack --open-files-in-pager --upload-archive --sendmail-cmd --to-cmd --cc-cmd --header-cmd")
+var gitRuns = wordSet("--exec --extcmd --upload-pack --receive-pack --open-files-in-pager --upload-archive --sendmail-cmd --to-cmd --cc-cmd --header-cmd --httpd --smtp-server")
+
+// runsOption reports whether the value of an option is a command. Git takes options cut short.
+func runsOption(option string) bool {
+	if gitRuns.has(option) {
+		return true
+	}
+	for full := range gitRuns.all() {
+		if len(option) > 4 && strings.HasPrefix(full, option) {
+			return true
+		}
+	}
+	return false
+}
 
 // gitPrograms are commands of git that are programs too, as git-push is in /usr/lib/git-core. git-lfs and others are no git.
-var gitPrograms = wordSet(`am bisect branch checkout cherry-pick clean clone commit fetch fetch-pack filter-branch gc http-fetch http-push ls-remote merge
-	p4 prune pull push rebase reflog reset restore revert rm send-email send-pack stash submodule subtree svn switch update-ref worktree`)
+var gitPrograms = wordSet(`am archimport backfill bisect branch checkout cherry-pick clean clone commit cvsimport daemon difftool fetch fetch-pack filter-branch
+	for-each-repo gc http-fetch http-push imap-send instaweb ls-remote maintenance merge mergetool p4 prune pull push rebase reflog remote-ext remote-ftp remote-ftps
+	remote-http remote-https reset restore revert rm send-email send-pack stash submodule subtree svn switch update-ref web--browse worktree`)
 
 // behindGitOptions returns git's subcommand and what stands behind it.
 func behindGitOptions(args []string) []string {
@@ -73,12 +87,12 @@ func (r *lineReader) git(words []string, at int, in stream) {
 		case rest[0] == "submodule" && w == "foreach", rest[0] == "bisect" && w == "run":
 			r.text(strings.Join(rest[j+1:], " "), does, runBy("git "+rest[0])) // one word is text for a shell
 			r.carried(rest[j+1:], stream{}, does, runBy("git "+rest[0]))
-		case rest[0] == "clone" && w == "-u" || w == "-x" || w == "--exec" || w == "--extcmd" || strings.HasSuffix(w, "-filter") || w == "--upload-pack" || w == "--receive-pack" || w == "--command":
+		case rest[0] == "clone" && w == "-u" || w == "-x" || rest[0] == "instaweb" && w == "-d" || strings.HasSuffix(w, "-filter") || w == "--command" || runsOption(w):
 			if j+1 < len(rest) && !(rest[0] == "clean" || rest[0] == "cherry-pick") {
 				r.text(rest[j+1], does, runBy("git "+rest[0]))
 			}
 		case isOption(w):
-			if option, val, ok := strings.Cut(w, "="); ok && gitRuns.has(option) {
+			if option, val, ok := strings.Cut(w, "="); ok && runsOption(option) {
 				r.text(val, does, runBy("git "+rest[0]))
 			} else if ok && !gitProse.has(option) {
 				r.text(val, may, runBy("git "+rest[0]))
@@ -129,6 +143,15 @@ func (r *lineReader) gitConfig(setting string) {
 		r.text(text, does, "through a git alias")
 		return
 	}
+	for _, text := range []string{key, val} {
+		if _, run, ok := strings.Cut(text, "ext::"); ok {
+			run = strings.TrimSuffix(strings.TrimSuffix(run, ".insteadof"), ".pushinsteadof")
+			r.carried(extWords(run), stream{}, may, "through the git setting "+plain(key))
+		}
+	}
+	if key == "help.autocorrect" && !slices.Contains([]string{"0", "false", "never", "no", "off", "prompt", "show"}, val) {
+		r.cannotRead("has git guess which subcommand is meant")
+	}
 	if strings.HasPrefix(key, "include") || strings.HasPrefix(key, "url.") {
 		r.line.setting = key
 	}
@@ -137,7 +160,7 @@ func (r *lineReader) gitConfig(setting string) {
 		r.text("git "+val, does, "through a git alias")
 		return
 	}
-	ends := []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "external", "difffilter", "hook", ".path", "browser", "vcs", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack"}
+	ends := []string{"command", "editor", "pager", "helper", "textconv", "program", "driver", "clean", "smudge", "process", "cmd", "external", "difffilter", "hook", ".path", "browser", "vcs", "fsmonitor", "proxy", "askpass", "hookspath", "uploadpack", "receivepack", "httpd", "smtpserver"}
 	if strings.HasPrefix(key, "pager.") || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(key, end) }) {
 		r.line.setting = key
 		r.text(val, may, "through the git setting "+plain(key))

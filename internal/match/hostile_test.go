@@ -97,6 +97,13 @@ var hostile = map[string]string{
 	"sequences in a list": "curl " + repeated("{1..9} \n"),
 	"here-strings":        "a " + repeated("<<<a * "),
 	"removed ends":        repeated("${a%b}x "),
+	"written scripts":     "echo 'rm a' >x;" + strings.Repeat("sh x;", hostileSize/5),
+	"growing scripts":     strings.Repeat("echo 'sh x' >>x;sh x;", hostileSize/20),
+	"named programs":      numbered("tool ", "--shell=a%d ", ""),
+	"references":          numbered("tool ", "a/b:%d ", ""),
+	"typed lines":         "tool " + strings.Repeat(`'a\nb' `, hostileSize/7),
+	"typed keys":          "tmux send-keys " + strings.Repeat("a Enter ", hostileSize/8),
+	"items":               "tool " + strings.Repeat("{} ", hostileSize/3-20) + "<<< 'a b c d e f'",
 	"equal signs":         numbered("dd ", "of=/a%d ", ""),
 }
 

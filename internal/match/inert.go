@@ -1,13 +1,14 @@
 package match
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
 
 // inert are programs that run none of their words.
 var inert = wordSet(`
-	: [ alias apropos b2sum base32 base64 basename bg bind break cal cat cd chattr chgrp chmod chown cksum clear cmp
+	: [ alias apropos b2sum base32 base64 basename bg break cal cat cd chattr chgrp chmod chown cksum clear cmp
 	column comm continue cp csplit cut date declare df diff dir dirname dirs dmesg du echo egrep enable exit expand expr
 	export factor false fg fgrep file fmt fold free getconf getfacl grep groups hash head help hexdump hostid hostname id info
 	install jobs join jq kill last let ln local logname ls lsattr lsblk lscpu lsof mcookie md5sum mkdir mkfifo
@@ -79,6 +80,9 @@ func isInert(name string, args []string) bool {
 		return awkIsInert(args)
 	case !inert.has(name) && !strings.HasPrefix(name, "mkfs."):
 		return false
+	}
+	if name == "wget" && slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "-e") || strings.HasPrefix(w, "--ex") }) {
+		return false // --execute
 	}
 	for _, a := range args {
 		for _, option := range []string{"--compress-program", "--pre", "--pager", "--filter", "--hostname-bin", "--use-askpass", "--strip-program", "--rsh", "--to-command"} {

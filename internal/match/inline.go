@@ -120,20 +120,28 @@ func (r *lineReader) environment(name, text string, handed bool) {
 		shell.substituted = r.substituted
 		shell.script([]string{text}, stream{}, shell.via)
 	}
-	if runsVariable(name) || handed && strings.ContainsAny(text, " \t\n;|&$`") {
+	if runsVariable(name) || handed && endsRun(strings.ToLower(name)) || handed && strings.ContainsAny(text, " \t\n;|&$`") {
 		r.text(text, may, "in "+plain(name))
+	}
+	if handed && text != "" && holdsOptions(name) { // GOFLAGS=-toolexec=x
+		r.text("options "+text, may, "in "+plain(name))
 	}
 }
 
 // runsVariable knows variables whose value is run.
 func runsVariable(name string) bool {
-	if slices.Contains([]string{"BASH_ENV", "ENV", "LESSOPEN", "LESSCLOSE", "SHELL", "MAKEFLAGS", "LD_PRELOAD"}, name) {
+	if slices.Contains([]string{"BASH_ENV", "ENV", "LESSOPEN", "LESSCLOSE", "MAKEFLAGS", "LD_PRELOAD", "FCEDIT", "PYTHONBREAKPOINT", "CC", "CXX", "LD"}, name) {
 		return true
 	}
-	for _, end := range []string{"COMMAND", "EDITOR", "PAGER", "SSH", "BROWSER", "ASKPASS", "PS0", "PS1", "PS2", "PS3", "PS4", "OPENER"} {
+	for _, end := range []string{"SSH", "BROWSER", "EXTERNAL_DIFF", "PS0", "PS1", "PS2", "PS3", "PS4"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
 	}
-	return false
+	return name == strings.ToUpper(name) && endsRun(strings.ToLower(name))
+}
+
+// holdsOptions knows variables that hold options of a program.
+func holdsOptions(name string) bool {
+	return strings.HasSuffix(name, "FLAGS") || strings.HasSuffix(name, "OPTIONS") || strings.HasSuffix(name, "OPTS") || strings.HasSuffix(name, "_ARGS")
 }

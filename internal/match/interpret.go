@@ -13,8 +13,12 @@ func (r *lineReader) shell(args []string, in stream, via string) {
 			if i++; i < len(args) {
 				r.script(args[i:i+1], stream{}, via)
 			}
+		case a == "--command" || a == "--init-command" || a == "-C": // of fish
+			if i+1 < len(args) {
+				r.text(args[i+1], may, via)
+			}
 		case strings.HasPrefix(a, "--"):
-			if text, ok := strings.CutPrefix(a, "--command="); ok {
+			if _, text, ok := strings.Cut(a, "command="); ok {
 				r.text(text, does, via)
 			}
 		case (isOption(a) || strings.HasPrefix(a, "+")) && !strings.Contains(a, "c"):
@@ -63,9 +67,16 @@ func (r *lineReader) script(args []string, in stream, via string) {
 		}
 	case file == "-" || strings.HasPrefix(file, "/dev/stdin") || file == "/dev/fd/0" || file == "/proc/self/fd/0":
 		r.readsScript(in, via)
+	case strings.HasPrefix(file, "/dev/fd/"), strings.HasPrefix(file, "/proc/self/fd/"):
+		r.text(in.text, does, via) // if it is that
+		r.line.feeds = true
+		r.cannotRead("runs a script whose name is not known")
 	case isUnknown(file):
-		r.line.cannotRead("runs a script whose name is not known")
+		r.cannotRead("runs a script whose name is not known")
 	default:
+		if text, ok := r.writtenTo(file); ok {
+			r.writtenScript(text, args[1:], via)
+		}
 		r.sub(may, "perhaps run by "+plain(shown(file))).handedRest(args)
 	}
 }
@@ -89,6 +100,46 @@ func (r *lineReader) readsScript(in stream, via string) {
 			r.line.cannotRead("runs text that it reads from elsewhere")
 		}
 	}
+}
+
+// writeTo takes down what the line writes into a file, as far as it is known, and writtenTo
+// returns it.
+func (r *lineReader) writeTo(file, text string) {
+	if text == "" || isUnknown(file) || strings.HasPrefix(file, "/dev/") {
+		return
+	}
+	if r.written == nil {
+		r.written = map[string]string{}
+	}
+	for _, place := range r.line.places(file, r.home) {
+		if len(r.written) < maxChoices && len(r.written[place])+len(text) <= maxLine {
+			r.written[place] += text
+		}
+	}
+}
+
+func (r *lineReader) writtenTo(file string) (text string, ok bool) {
+	if len(r.written) == 0 || file == "" {
+		return "", false
+	}
+	for _, place := range r.line.places(file, r.home) {
+		if text, ok = r.written[place]; ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// writtenScript reads a file that is run after the line wrote it.
+func (r *lineReader) writtenScript(text string, args []string, via string) {
+	h := does
+	if first, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(first, "#!") && !strings.Contains(first, "sh") {
+		h = may // in another language
+	}
+	if len(args) > 0 {
+		r.positional(args)
+	}
+	r.text(text, h, via)
 }
 
 // stdinCode are interpreters that run what they read if they are given no file.

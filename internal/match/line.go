@@ -104,7 +104,13 @@ func baseName(word string) string {
 // program returns the name in lower case: file systems may ignore it.
 func (s *started) program() string { return programName(s.words[0]) }
 
-func programName(word string) string { return withoutEnding(strings.ToLower(baseName(word))) }
+func programName(word string) string {
+	name := baseName(word)
+	if len(name) > 1 && name[0] == '=' { // =git of zsh is where git lies
+		name = name[1:]
+	}
+	return withoutEnding(strings.ToLower(name))
+}
 
 // args returns the words behind the name.
 func (s *started) args() []string { return s.words[1:] }

@@ -24,7 +24,7 @@ func (r *lineReader) stmts(list []*syntax.Stmt, in stream) stream {
 }
 
 func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {
-	nowhere := false
+	nowhere, first := false, len(r.line.files)
 	for _, redir := range s.Redirs {
 		from, to := r.redirect(redir)
 		if from.present {
@@ -32,6 +32,7 @@ func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {
 		}
 		nowhere = nowhere || to
 	}
+	targets := r.line.files[first:len(r.line.files):len(r.line.files)]
 	if s.Cmd == nil {
 		return stream{present: true, known: len(s.Redirs) == 0}
 	}
@@ -42,6 +43,11 @@ func (r *lineReader) stmt(s *syntax.Stmt, in stream) stream {
 		out = r.compoundLine(s.Cmd, in)
 	}
 	if nowhere {
+		for _, f := range targets {
+			if f.write {
+				r.writeTo(f.path, out.text)
+			}
+		}
 		return stream{present: true}
 	}
 	return out
@@ -79,6 +85,11 @@ func (r *lineReader) redirect(redir *syntax.Redirect) (from stream, elsewhere bo
 	if !writes || redir.Op == syntax.RdrInOut {
 		if n := len(r.substituted); n > 0 && redir.Word != nil {
 			return r.substituted[n-1], false
+		}
+		for _, target := range r.one(redir.Word) {
+			if text, ok := r.writtenTo(target); ok {
+				return stream{present: true, known: true, text: text}, false
+			}
 		}
 		return stream{present: true}, false
 	}

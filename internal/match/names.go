@@ -24,8 +24,9 @@ var synonyms = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"bfs": "find", "srm": "rm", "wipe": "rm", "bsdtar": "tar", "fdfind": "fd", "batcat": "bat", "nodejs": "node", "pip3": "pip", "proxychains4": "proxychains",
 		"podman": "docker", "nerdctl": "docker", "finch": "docker", "k": "kubectl", "oc": "kubectl", "kubecolor": "kubectl",
-		"tofu": "terraform", "terragrunt": "terraform", "fly": "flyctl", "sls": "serverless", "hub": "git", "gradlew": "gradle", "mvnw": "mvn", "mongo": "mongosh", "ip6tables": "iptables", "opentofu": "terraform",
+		"tofu": "terraform", "terragrunt": "terraform", "fly": "flyctl", "sls": "serverless", "hub": "git", "remove_directory": "rimraf", "gradlew": "gradle", "mvnw": "mvn", "mongo": "mongosh", "ip6tables": "iptables", "opentofu": "terraform",
 		"rd": "rm", "del": "rm", "erase": "rm", "move": "mv", "ren": "mv", "copy": "cp", // of cmd.exe
+		"cacls": "icacls", "takeown": "icacls", "set-acl": "icacls",
 		"remove-item": "rm", "move-item": "mv", "copy-item": "cp", "clear-content": "truncate", "set-content": "tee", // of PowerShell
 	}
 })

@@ -98,7 +98,7 @@ func (s *started) network(l *line, wild map[string]bool) Certainty {
 			return No
 		}
 		return Sure
-	case name == "mount" && slices.ContainsFunc(args, isRemoteMount), (name == "deno" || name == "bun") && slices.ContainsFunc(args, isRemoteModule),
+	case sendsTo(name, args), name == "mount" && slices.ContainsFunc(args, isRemoteMount), (name == "deno" || name == "bun") && slices.ContainsFunc(args, isRemoteModule),
 		(name == "restic" || name == "borg" || name == "duplicity") && slices.ContainsFunc(args, isRemoteRepository):
 		return Sure
 	case name == "npx" || name == "uvx" || name == "bunx" || name == "pnpx":
@@ -243,6 +243,9 @@ func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 			if a == "lfs" && !slices.ContainsFunc(args, func(w string) bool { return fetches.has(w) || w == "locks" || w == "lock" || w == "unlock" }) {
 				return No
 			}
+			if name == "uv" && a == "pip" && i+1 < len(args) && pipLocal.has(args[i+1]) {
+				return No
+			}
 			if a == "compose" && !slices.ContainsFunc(args, func(w string) bool { return w == "pull" || w == "push" || w == "build" || w == "up" }) {
 				return No
 			}
@@ -258,6 +261,10 @@ func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 			return Sure
 		case name == "git" && a == "subtree" && slices.ContainsFunc(args[i:], func(w string) bool { return w == "pull" || w == "push" || w == "add" }):
 			return Sure
+		case name == "git" && a == "maintenance" && slices.ContainsFunc(args[i:], func(w string) bool { return w == "start" || strings.Contains(w, "prefetch") }):
+			return Sure
+		case name == "git" && a == "web--browse" && slices.ContainsFunc(args, hasURL):
+			return Suspected
 		case name == "git" && a == "archive" && strings.Contains(s.text, "--remote"):
 			return Sure
 		case name == "go" && a == "mod":
@@ -278,6 +285,20 @@ func (s *started) subcommandNetwork(name string, subs *wordList) Certainty {
 		return Suspected
 	}
 	return No
+}
+
+// pipLocal are the commands of uv pip that look at what is installed.
+var pipLocal = wordSet("list show freeze check tree uninstall")
+
+// sendsTo reports whether a program that works here is given another machine.
+func sendsTo(name string, args []string) bool {
+	switch name {
+	case "logger":
+		return slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "-n") || strings.HasPrefix(w, "--server") })
+	case "lp", "lpr", "lpstat":
+		return slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "-H") || strings.HasPrefix(w, "-h") })
+	}
+	return false
 }
 
 var databases = wordSet("psql mysql mariadb mongo mongosh redis-cli sqlcmd sqlplus cqlsh influx clickhouse clickhouse-client mysqldump pg_dump pg_restore mongodump")

@@ -12,6 +12,7 @@ var (
 		ab azcopy bore chisel curlftpfs davfs2 delv fping frpc gobuster hey hping3 httperf hydra kdig ldapmodify nats ncftp nikto nuclei oci plink pscp psftp pssh pdsh rpcinfo rtorrent s3fs s5cmd showmount siege smbget snmpget snmpwalk sqlmap stunnel tcping transmission-cli wrk xfreerdp zerotier-cli ntpdate sntp
 		gnutls-cli vault consul nomad salt salt-call puppet chef-client ansible-galaxy ansible-pull avahi-browse sensible-browser chrome chronyd freshclam
 		softwareupdate yay paru pikaur firebase supabase arp-scan cpan cpanm cvs tea crane oras k9s stern certbot acme.sh step evans vegeta speedtest speedtest-cli easy_install nmcli chronyc syncthing ipfs juju ztcp
+		dbclient sshuttle p4 wakeonlan snmpset ipmitool arping rdate
 		claude codex gemini huggingface-cli hf kaggle sentry-cli iwlist mount.cifs mount.nfs lego restish hurl newman artillery locust k6 bombardier oha
 		airmon-ng aircrack-ng bettercap tshark dumpcap ettercap dnsenum amass subfinder sublist3r wfuzz ffuf dirb wpscan whatweb metasploit msfconsole
 		databricks snowsql bq linode-cli hcloud scw ibmcloud aliyun tccli yc exo civo vultr-cli render railway surge eb sam cdk sls serverless amplify copilot
@@ -41,8 +42,9 @@ var (
 			"choco": wordSet("install upgrade"), "composer": wordSet("install update require create-project global"),
 			"dnf": installs, "docker": wordSet("pull push login build buildx run search compose create manifest"), "dotnet": wordSet("restore add publish nuget tool"),
 			"flatpak": wordSet("install update"), "gem": wordSet("install update push fetch"),
-			"git": wordSet("clone fetch pull push ls-remote submodule send-email request-pull fetch-pack send-pack http-fetch http-push daemon svn p4 lfs sync"),
-			"go":  wordSet("get install"), "hg": wordSet("clone pull push incoming outgoing"), "mc": wordSet("cp mirror mv cat ls mb rm"), "ollama": wordSet("pull push run serve cp create"), "buildah": wordSet("pull push from bud login"), "packer": wordSet("init build"),
+			"git": wordSet("clone fetch pull push ls-remote submodule send-email request-pull fetch-pack send-pack http-fetch http-push daemon svn p4 lfs sync " +
+				"remote-http remote-https remote-ftp remote-ftps imap-send instaweb cvsimport archimport annex review backfill"),
+			"go": wordSet("get install"), "hg": wordSet("clone pull push incoming outgoing"), "mc": wordSet("cp mirror mv cat ls mb rm"), "ollama": wordSet("pull push run serve cp create"), "buildah": wordSet("pull push from bud login"), "packer": wordSet("init build"),
 			"nix-channel": wordSet("--update --add"), "mvn": wordSet("-U deploy install dependency:resolve dependency:get dependency:go-offline"),
 			"npm":   wordSet("install i in ci add update up upgrade publish audit login adduser view info show search outdated exec x create init unpublish dist-tag access ping whoami owner deprecate token org team isntall install-test it rebuild pack-remote"),
 			"nuget": wordSet("install restore push"), "openssl": wordSet("s_client s_time ocsp s_server"), "pacman": wordSet("-S -Sy -Syu -Syyu -U"),
@@ -51,9 +53,12 @@ var (
 			"poetry": wordSet("install add update publish lock self"), "rustup": wordSet("update install toolchain target component self default"),
 			"skopeo": wordSet("copy inspect sync"), "terraform": wordSet("init apply plan destroy login get import refresh providers"), "uv": wordSet("add sync pip tool lock publish run python self"),
 			"vagrant": wordSet("up box init"), "yarn": wordSet("install add up upgrade publish dlx npm create audit global outdated"), "yum": installs, "zypper": installs,
-			"resolvectl": wordSet("query service openpgp tlsa"), "getent": wordSet("hosts ahosts ahostsv4 ahostsv6"), "gpg": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --locate-keys --locate-external-keys --fetch-keys"), "gpg2": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --fetch-keys"),
+			"resolvectl": wordSet("query service openpgp tlsa"), "getent": wordSet("hosts ahosts ahostsv4 ahostsv6"), "gpg": wordSet("--receive-keys --recv-keys --send-keys --refresh-keys --search-keys --keyserver --locate-keys --locate-external-keys --fetch-keys"), "gpg2": wordSet("--recv-keys --send-keys --refresh-keys --search-keys --keyserver --fetch-keys"),
 			"adb": wordSet("connect"), "certutil": wordSet("-urlcache -verifyctl -ping"), "invoke-command": wordSet("-computername -cn -hostname"), "doctl": wordSet("account compute auth apps databases kubernetes registry projects"),
-			"docker-compose": wordSet("pull push build up"), "nix": wordSet("build run shell develop flake profile"), "deno": wordSet("add install cache upgrade publish"),
+			"docker-compose": wordSet("pull push build up"), "nix": wordSet("build run shell develop flake profile copy"),
+			"sl": wordSet("clone pull push"), "fossil": wordSet("clone sync pull push"), "darcs": wordSet("clone get pull push fetch send"), "jj": wordSet("fetch push clone"),
+			"repo": wordSet("init sync download upload"), "gclient": wordSet("sync fetch"), "west": wordSet("init update"), "scalar": wordSet("clone run register"),
+			"git-lfs": wordSet("fetch pull push clone locks lock unlock"), "deno": wordSet("add install cache upgrade publish"),
 		}
 	})
 	installs = wordSet("install update upgrade dist-upgrade full-upgrade download source build-dep makecache check-update distro-sync reinstall refresh ref in up dup")

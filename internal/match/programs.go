@@ -82,7 +82,7 @@ func isShell(name string) bool {
 }
 
 // specials are the programs of special, but git.
-var specials = wordSet(". alias builtin cmd command env eval fd find getopts hash mapfile parallel powershell printf pwsh read readarray set source trap xargs")
+var specials = wordSet(". alias builtin cmd command env eval fd find getopts hash jobs mapfile parallel powershell printf pwsh read readarray set source trap xargs")
 
 // special reads programs that take commands in a way of their own.
 func (r *lineReader) special(name string, words []string, at int, in stream) bool {
@@ -126,6 +126,10 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 			args = args[:i]
 			r.carry(carriers()[name], append(args[:i:i], items...), stream{}, via)
 		}
+		if len(commandStarts(parallelCarrier, args)) == 0 { // the commands are what it reads
+			in.present = in.present || slices.Contains(args, "-a") || slices.Contains(args, "--arg-file")
+			r.readsScript(in, via)
+		}
 		if text := strings.Join(args, " "); strings.Contains(text, "{}") {
 			r.text(strings.ReplaceAll(text, "{}", strings.Join(in.items(), " ")), may, via)
 		}
@@ -133,8 +137,12 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 		r.xargs(args, in, via)
 		r.carry(carriers()[name], args, in, via)
 	case "builtin":
-		if len(args) > 0 && slices.Contains([]string{".", "command", "eval", "exec", "source", "trap"}, args[0]) {
+		if len(args) > 0 && slices.Contains([]string{".", "command", "eval", "exec", "jobs", "source", "trap"}, args[0]) {
 			r.carried(args, in, does, via)
+		}
+	case "jobs":
+		if len(args) > 0 && args[0] == "-x" {
+			r.carried(args[1:], in, does, via)
 		}
 	case "command":
 		if len(args) == 0 || !isQuery(args[0]) {
@@ -176,6 +184,9 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 	}
 	return true
 }
+
+// parallelCarrier has the options of parallel whose value is no command.
+var parallelCarrier = carrier{values: wordSet("-a --arg-file -j --jobs -S --sshlogin -d --delimiter -N -n -L -I -C --colsep --joblog --results --tmpdir --timeout --retries --delay")}
 
 func isParallelList(w string) bool { return strings.HasPrefix(w, ":::") }
 
@@ -229,7 +240,7 @@ func (r *lineReader) split(args []string, in stream, via string) bool {
 			if text == "" && len(rest) > 0 {
 				text, rest = rest[0], rest[1:]
 			}
-			r.text(strings.TrimSpace("env "+text+" "+strings.Join(rest, " ")), does, via)
+			r.text(strings.TrimSpace("env "+splitEscapes.Replace(text)+" "+strings.Join(rest, " ")), does, via)
 			return true
 		}
 		if !isOption(a) && !strings.Contains(a, "=") && (i == 0 || !isOption(args[i-1])) {
@@ -238,6 +249,9 @@ func (r *lineReader) split(args []string, in stream, via string) bool {
 	}
 	return false
 }
+
+// splitEscapes are what env -S takes for a space.
+var splitEscapes = strings.NewReplacer(`\_`, " ", `\t`, " ", `\n`, " ", `\v`, " ", `\f`, " ", `\r`, " ")
 
 var xargsCarrier = carrier{values: wordSet("-a -d -E -I -J -L -n -P -R -s -S --arg-file --delimiter --max-args --max-procs --max-lines --max-chars --process-slot-var")}
 

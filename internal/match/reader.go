@@ -30,6 +30,7 @@ type known struct {
 	asked     map[string]bool // variables that were read before they had a value
 	functions map[string]bool
 	aliases   map[string]string
+	written   map[string]string // the texts of files that the line writes, by their places
 }
 
 // budget bounds the work for one line.

@@ -66,6 +66,12 @@ func (r *lineReader) writes(words []string, in stream) stream {
 			return formatted(args)
 		}
 	case "cat", "tee":
+		if name == "tee" {
+			for _, w := range args {
+				r.writeTo(w, in.text)
+			}
+			return in
+		}
 		if len(args) == 0 || args[0] == "-" {
 			return in
 		}

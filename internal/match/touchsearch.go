@@ -18,7 +18,7 @@ type touchSearch struct {
 	entries  int // how many names in directories were looked at
 	over     bool
 	listed   map[string][]string // names in directories
-	seen     map[string]bool
+	seen     map[string]how      // how certain it is that a word is a file
 }
 
 // maxWild bounds how many paths with wild parts are held against the patterns.
@@ -41,7 +41,7 @@ func (s *touchSearch) done() bool { return s.over || s.best.Certainty == Sure }
 
 // shell looks at what a shell line names.
 func (s *touchSearch) shell(l *line) {
-	s.line, s.seen = l, map[string]bool{}
+	s.line, s.seen = l, map[string]how{}
 	if l.unread != "" {
 		s.found(suspected(lineText(l.text) + " " + l.unread))
 	}
@@ -82,6 +82,9 @@ func (s *touchSearch) command(one *started) {
 		}
 		h := one.how
 		if s.mode == Write && role&asGuess != 0 {
+			if isProgramValue(one.args(), i) {
+				continue
+			}
 			h = may
 		}
 		s.word(w, h, name, use.opens)
@@ -94,13 +97,19 @@ func (s *touchSearch) command(one *started) {
 	}
 }
 
+// isProgramValue reports whether a word names a program that is run: make SHELL=/bin/bash.
+func isProgramValue(args []string, i int) bool {
+	option, _, joined := strings.Cut(args[i], "=")
+	return joined && namesProgram(option) || i > 0 && isOption(args[i-1]) && namesProgram(args[i-1])
+}
+
 // word holds the parts of a word that may be paths against the patterns. opens
 // says that a word of which nothing is known counts.
 func (s *touchSearch) word(w string, h how, by string, opens bool) {
-	if s.seen[w] || s.done() || w == processFile && (by == "redirected" || isKnown(kindOf(by)) || databases.has(by)) { // its writer is judged by itself
+	if s.seen[w] >= h || s.done() || w == processFile && (by == "redirected" || isKnown(kindOf(by)) || databases.has(by)) { // its writer is judged by itself
 		return
 	}
-	s.seen[w] = true
+	s.seen[w] = h
 	if isUnknown(w) {
 		if opens {
 			s.found(suspected(excerpt(shown(w)) + " may be any path, in " + excerpt(s.line.text)))
@@ -272,11 +281,11 @@ func tellsEnough(name string) bool {
 // does not count, or each search of a project would. With into the program only puts
 // a file into the directory.
 func (s *touchSearch) above(w string, h how, by string, into bool) {
-	if key := by + "\x00" + w; s.seen[key] {
+	key := by + "\x00" + w
+	if s.seen[key] >= h {
 		return
-	} else {
-		s.seen[key] = true
 	}
+	s.seen[key] = h
 	for part := range pathParts(w) {
 		for _, place := range s.line.places(part, homeOf(s.call)) {
 			place = strings.ToLower(throughProc(place, s.call.cwd()))
@@ -312,7 +321,7 @@ func (s *touchSearch) input() {
 		return
 	}
 	cwd := s.call.cwd()
-	s.line, s.seen = &line{text: s.call.ToolName, dirs: []string{cwd}}, map[string]bool{}
+	s.line, s.seen = &line{text: s.call.ToolName, dirs: []string{cwd}}, map[string]how{}
 	texts, ok := s.call.inputTexts()
 	if !ok {
 		s.found(suspected("the input is no JSON object"))

@@ -37,14 +37,14 @@ var (
 	namesOnly = wordSet(`: [ alias basename bg break cal cd chdir clear command date df dirname dirs du echo exit export expr false fg
 		hash help hostname id jobs kill let local ls lsattr man mkdir mkfifo mktemp pgrep pidof pkill popd printf ps pushd pwd read
 		readlink readonly realpath return rmdir seq set shift sleep ssh ssh-add ssh-copy-id ssh-keygen stat test time touch tput trap tree true tty
-		type ulimit umask unset wait whereis which declare typeset chmod chown chgrp chattr rm unlink find fd`)
+		type ulimit umask unset wait whereis which declare typeset chmod chown chgrp chattr attrib icacls rm unlink find fd`)
 	// onlyRead are programs that change none of the files that they name.
 	onlyRead = wordSet(`awk base32 base64 bat cat cksum cmp column comm cut diff egrep expand fgrep file fmt fold grep head hexdump
 		jq less ls mawk md5sum more nl od paste rev rg sha1sum sha256sum sha512sum sort source stat strings tac tail tar tr uniq vdir wc xxd yq zcat
 		zgrep nc ncat ssh du df ag ack tree . sum b2sum gunzip readlink realpath basename dirname
 		cd pushd test [ echo printf which type file kill export unset declare local readonly`)
 	// changes are programs that change the files that they name.
-	changes = wordSet(`chattr chgrp chmod chown ed emacs ex install ln mkdir mkfifo mknod mv nano patch rm rmdir shred sponge tee touch truncate
+	changes = wordSet(`attrib icacls chattr chgrp chmod chown ed emacs ex install ln mkdir mkfifo mknod mv nano patch rm rmdir shred sponge tee touch truncate
 		unlink unzip vi vim nvim wipefs mkfs mke2fs blkdiscard`)
 	// copies change their last word alone.
 	copies = wordSet("cp scp rsync")
@@ -74,6 +74,9 @@ func usesOf(name string, args []string) use {
 		if !changes.has(name) {
 			u.def &^= asWrite
 		}
+	}
+	if (name == "icacls" || name == "attrib") && !slices.ContainsFunc(args, func(w string) bool { return isSwitch(w) || strings.HasPrefix(w, "+") || strings.HasPrefix(w, "-") }) {
+		u.def = 0 // they show what they change with a switch
 	}
 	u.recursive = trees.has(name) || recursiveOption(name, args)
 	u.here = name == "rg" || name == "ag" || name == "ack"
