@@ -131,7 +131,6 @@ func (c *child) stop() {
 
 // kill ends the whole group.
 func (c *child) kill() {
-	c.shut(slotStdin)
 	unix.Kill(-c.pid, unix.SIGKILL)
 	c.stage, c.due = killed, time.Now().Add(settleFor)
 	if c.exited {

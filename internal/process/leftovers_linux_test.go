@@ -143,6 +143,10 @@ func TestWhatCannotBeKilledIsASurvivor(t *testing.T) {
 }
 
 func TestRefusalOfTheSandboxIsItsOwnCause(t *testing.T) {
+	known := &StartError{Diagnosis: Diagnosis{CauseSpace, "/a b", "a space", "quotes"}}
+	if got := diagnose(&Spec{Path: "/bin/true"}, known); got != known.Diagnosis {
+		t.Errorf("what is diagnosed already: %+v", got)
+	}
 	refused := &sandbox.Error{Err: unix.EPERM}
 	if got := diagnose(&Spec{Path: "/bin/true"}, refused); got.Cause != CauseSandbox || got.Reason != refused.Error() || got.Remedy != refused.Remedy() {
 		t.Errorf("%+v", got)

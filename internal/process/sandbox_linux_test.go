@@ -486,6 +486,15 @@ func TestProgramThatTheSystemRefusesIsNotTheSandboxsFault(t *testing.T) {
 	}
 }
 
+func TestServiceWithoutItsSandboxDoesNotStart(t *testing.T) {
+	needSandbox(t)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing")) // its own directory cannot be made
+	v, err := process.Start(process.ServiceSpec{Path: "/bin/cat", Sandbox: &sandbox.Policy{Mode: sandbox.Strict}})
+	if failed, ok := errors.AsType[*process.StartError](err); !ok || failed.Cause != process.CauseSandbox || v != nil {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
 func TestOwnDirectoryIsTheOnlyOneNamed(t *testing.T) {
 	needSandbox(t)
 	s := process.Spec{Argv: []string{"/usr/bin/env"}, Env: []string{"A=1", "TMPDIR=/nonexistent", "B=2"}, Sandbox: &sandbox.Policy{Mode: sandbox.Strict}}
