@@ -79,6 +79,9 @@ func TestP3DaemonIsFoundAndKilled(t *testing.T) {
 				t.Errorf("got %+v", res)
 			}
 			wantWarning(t, res, "which was killed")
+			if n := strings.Count(strings.Join(res.Warnings, "\n"), "left behind a process"); n != 1 { // with threads, that are none
+				t.Errorf("%d processes: %q", n, res.Warnings)
+			}
 		})
 	}
 }

@@ -53,6 +53,24 @@ func TestProgramThatIsBeingWrittenIsWaitedForWithinTheTimeThatThereIs(t *testing
 	}
 }
 
+// A guard may be killed before it has a group.
+func TestGuardThatDiesAtItsStartIsReplaced(t *testing.T) {
+	var g guard
+	if err := g.start(); err != nil {
+		t.Fatal(err)
+	}
+	dead := g.pid
+	unix.Kill(dead, unix.SIGKILL)
+	waitFor(t, func() bool { _, alive := status(dead); return !alive })
+	if takes(&g, 1<<30) { // no one's
+		t.Error("a dead guard took a group")
+	}
+	if !takes(&g, 1<<30) {
+		t.Error("it was not replaced")
+	}
+	g.remove(1 << 30)
+}
+
 func TestChildrenOfAProcessAreSeen(t *testing.T) {
 	cmd := exec.Command("/bin/sleep", "600")
 	if err := cmd.Start(); err != nil {
