@@ -129,7 +129,7 @@ func (u user) environ(env []string) []string {
 	same := placesOf(env) == u.places && environ.Get(env, "HOME") == u.home
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains(switches, name) || !same && (name == "HOME" || standard[name] != "") {
+		if slices.ContainsFunc(switches, func(s string) bool { return environ.Same(s, name) }) || !same && (name == "HOME" || standard[name] != "") {
 			continue
 		}
 		hooks = append(hooks, kv)
@@ -140,9 +140,9 @@ func (u user) environ(env []string) []string {
 	return hooks
 }
 
-// switches are variables that switch hooks off. An agent's project can set its
-// environment, so a bridged call does not obey them.
-var switches = []string{"TENTERHOOK_NO_HOOKS", "CALIBAN_NO_HOOKS"}
+// switches are variables that switch hooks off: with the prefix "true" every command succeeds. An agent's project can
+// set its environment, so a bridged call does not obey them.
+var switches = []string{"TENTERHOOK_NO_HOOKS", "CALIBAN_NO_HOOKS", "CLAUDE_CODE_SHELL_PREFIX"}
 
 // homes are the directories that ~ may mean, besides the user's own.
 func (u user) homes() []string {

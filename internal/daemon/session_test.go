@@ -229,6 +229,8 @@ command = '''echo run >> "$OUT"; [ $(wc -l < "$OUT") -gt 3 ] || "$BRIDGE" --env 
 func TestTheEnvironmentCannotSwitchHooksOff(t *testing.T) {
 	both(t, guard, func(u *user, ask func(event, payload string, env ...string) reply) {
 		u.wantDenied(ask("PreToolUse", u.shell("rm x"), "TENTERHOOK_NO_HOOKS=1"), "not here")
+		// "true './run.sh'" has no objection.
+		u.wantDenied(ask("PreToolUse", u.shell("rm x"), "CLAUDE_CODE_SHELL_PREFIX=true"), "not here")
 	})
 }
 
