@@ -124,8 +124,9 @@ func (r *lineReader) texts(words []string, h how, via string) {
 			r.text(typed, min(h, may), via)
 		}
 		for range maxChoices {
+			bang := strings.HasPrefix(w, "!") || strings.HasPrefix(w, ":!") // of an editor
 			w = strings.TrimLeft(w, "!+:@|")
-			if strings.ContainsAny(w, " \t\n;|&$`(\"'") {
+			if bang || strings.ContainsAny(w, " \t\n;|&$`(\"'") {
 				r.text(w, h, via)
 			}
 			var ok bool
@@ -228,6 +229,9 @@ func (r *lineReader) carry(c carrier, args []string, in stream, via string) {
 	for i, a := range args {
 		if isOption(a) || i > 0 && isOption(args[i-1]) {
 			r.texts(args[i:i+1], may, via)
+			if option, program, ok := strings.Cut(a, "="); ok && namesProgram(option) { // ssh -o ProxyCommand=x
+				r.named(program, nil, via)
+			}
 		}
 	}
 	for _, i := range starts {

@@ -33,6 +33,13 @@ func (c *Call) Runs() (all Runs) {
 	return all
 }
 
+// looksAt reports whether a program opens the files that it names, and runs none of them.
+func looksAt(name string) bool {
+	return onlyRead.has(name) && name != "tar" && name != "ssh" || changes.has(name) || messages[name] != nil || viewers.has(name)
+}
+
+var viewers = wordSet("7z 7za ag ack code emacs hx kak micro patch scp subl unzip view zip")
+
 func (l *line) runs(all *Runs, home string) {
 	script := func(word string) {
 		for _, place := range l.places(word, home) {
@@ -43,13 +50,20 @@ func (l *line) runs(all *Runs, home string) {
 	}
 	for i := range l.started {
 		s := &l.started[i]
-		if s.how == mentioned || s.suffix || s.variant {
+		if s.how == mentioned || s.variant || s.suffix && (s.how != may || looksAt(kindOf(l.started[s.origin].program()))) {
 			continue
 		}
 		if s.script || strings.ContainsAny(s.words[0], separators()) {
 			script(s.words[0])
 		}
-		words := slices.Clone(s.words)
+		words := s.words
+		if s.suffix { // of a program that may run it: tmux new sh x.sh
+			words = words[:min(len(words), maxMentioned)]
+			if at := slices.IndexFunc(words[1:], func(w string) bool { return !isOption(w) }); at >= 0 && (isShell(s.program()) || s.program() == "source") {
+				script(words[1+at])
+			}
+		}
+		words = slices.Clone(words)
 		for j, w := range words {
 			if !isPlain(w) {
 				words[j] = ""

@@ -93,7 +93,8 @@ var placers = commands("Bash(tar *)", "Bash(bsdtar *)", "Bash(cpio *)", "Bash(un
 	"Bash(rsync *)", "Bash(git clone *)", "Bash(git checkout *)", "Bash(git restore *)", "Bash(git clean *)", "Bash(git stash *)",
 	"Bash(git reset *)", "Bash(git switch *)", "Bash(git config *)", "Bash(git update-index *)", "Bash(git sparse-checkout *)", "Bash(git read-tree *)", "Bash(git rm *)", "Bash(git mv *)",
 	"Bash(git -C *)", "Bash(git apply *)", "Bash(git worktree add *)", "Bash(git init *)", "Bash(sort *-o*)", "Bash(nc *)", "Bash(ncat *)", "Bash(socat *)", "Bash(mount *)", "Bash(umount *)",
-	"Bash(fusermount *)", "Bash(yq *-i*)", "Bash(xxd -r *)", "Bash(rclone *)", "Bash(pax *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)", "Bash(mktemp *)")
+	"Bash(fusermount *)", "Bash(yq *-i*)", "Bash(xxd -r *)", "Bash(rclone *)", "Bash(pax *)", "Bash(sqlite3 *)", "Bash(docker *)", "Bash(podman *)", "Bash(nerdctl *)", "Bash(flock *)", "Bash(stow *)", "Bash(chezmoi *)", "Bash(mktemp *)",
+	"Bash(robocopy *)", "Bash(xcopy *)", "Bash(mklink *)")
 
 // placersReading are the commands that only read what they name.
 var placersReading = commands("Bash(tar c*)", "Bash(tar -c*)", "Bash(tar --create *)", "Bash(tar t*)", "Bash(tar -t*)", "Bash(tar --list *)")
@@ -104,6 +105,15 @@ var unpackers = commands("Bash(unzip *)", "Bash(7z x*)", "Bash(7za x*)", "Bash(p
 
 // relocated is a working tree of git that is outside of where the line begins.
 var relocated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`GIT_WORK_TREE=["']?[~/$]`) })
+
+// rights take a person's rights to a directory, and with it those to all that is below, and
+// rightsKept are the commands that leave them to its owner.
+var (
+	rights = commands("Bash(chmod *)", "Bash(chown *)", "Bash(chgrp *)", "Bash(chattr *)", "Bash(setfacl *)", "Bash(icacls * /*)", "Bash(cacls * /*)", "Bash(takeown *)",
+		"Bash(attrib *+*)", "Bash(set-acl *)")
+	rightsKept = commands("Bash(chmod +*)", "Bash(chmod u+*)", "Bash(chmod a+*)", "Bash(chmod 7*)", "Bash(chmod 07*)", "Bash(chmod -R +*)", "Bash(chmod -R u+*)",
+		"Bash(chmod -R a+*)", "Bash(chmod -R 7*)", "Bash(chmod go-*)", "Bash(chmod -R go-*)", "Bash(icacls * /save *)", "Bash(icacls * /verify*)")
+)
 
 // changers change or move all that they name.
 var changers = commands("Bash(rm *)", "Bash(rd *)", "Bash(del *)", "Bash(erase *)", "Bash(remove-item *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)", "Bash(mv *)", "Bash(chmod *)", "Bash(truncate *)")

@@ -68,7 +68,11 @@ func (s *search) recipes(c *match.Call, args, dirs []string) {
 		if len(made) == 0 {
 			made = []string{m.first}
 		}
-		for _, line := range append(m.runs, m.recipes(made)...) {
+		lines := append(m.runs, m.recipes(made)...)
+		if shell := m.vars["SHELL"]; shell != "" { // it runs each recipe
+			lines = append(lines, m.expand(shell+" "+m.vars[".SHELLFLAGS"], 0))
+		}
+		for _, line := range lines {
 			s.text(c, dir, line)
 		}
 	}

@@ -52,8 +52,28 @@ func TestScriptsAreFoundWhereverALineRunsThem(t *testing.T) {
 tenterhook daemon stop
 -- sub/good.sh --
 echo hello
+-- quiet.mk --
+x:
+	true
+-- shell.mk --
+SHELL = ./evil.sh
+x:
+	true
+-- flags.mk --
+SHELL = tenterhook
+.SHELLFLAGS = daemon stop
+x:
+	true
+-- package.json --
+{"scripts": {"evil": "tenterhook daemon stop"}}
 `)
 	for _, line := range []string{
+		"make -f shell.mk", "make -f flags.mk x", "make SHELL=./evil.sh -f quiet.mk x", "make CC=./evil.sh -f quiet.mk", "just --shell ./evil.sh x", "just --shell=./evil.sh x",
+		"tmux new ./evil.sh", "tmux new -d sh evil.sh", "screen -dm ./evil.sh", "xterm -e sh -e evil.sh", "mytool run -- ./evil.sh", "uv run bash evil.sh", "npx -c ./evil.sh",
+		"mytool npm run evil", "mytool make -f shell.mk x", "entr ./evil.sh", "hyperfine ./evil.sh", "expect -c 'spawn ./evil.sh'", "gdb -ex 'shell ./evil.sh'", "vim -c '!./evil.sh'",
+		"perl -e 'system(\"./evil.sh\")'", "awk 'BEGIN{system(\"./evil.sh\")}'", "sed '1e ./evil.sh' x", "bash /dev/fd/3 3< evil.sh", "bind -x '\"a\": ./evil.sh'", "jobs -x ./evil.sh", "fish -C ./evil.sh",
+		"cmake -E env ./evil.sh", "tar cf x -I ./evil.sh y", "rsync -e ./evil.sh a b:", "ssh -o ProxyCommand=./evil.sh h", "VISUAL=./evil.sh crontab -l", "cargo build --config build.rustc-wrapper=./evil.sh",
+		"wsl -- ./evil.sh", "screen -S x -X stuff './evil.sh\\n'", "echo 'tenterhook daemon stop' > n.sh; sh n.sh", "tee n.sh <<< ./evil.sh; ./n.sh",
 		"unshare -r sh ./evil.sh", "env -S 'sh evil.sh'", "su -c ./evil.sh", "chrt 1 ./evil.sh", "find . -name x -exec sh evil.sh ';'", "S=./evil.sh; sh $S",
 		"xargs -n1 sh < list evil.sh", "bash <(cat evil.sh)", "cd sub; bash ../evil.sh", "script -c ./evil.sh", "ssh localhost sh ./evil.sh", "watch ./evil.sh",
 		"parallel sh ::: evil.sh", "nsenter -t 1 ./evil.sh", "busybox sh evil.sh", "f() { sh evil.sh; }; f",
@@ -62,7 +82,9 @@ echo hello
 			t.Errorf("%s: %v, want deny", line, got)
 		}
 	}
-	for _, line := range []string{"unshare -r sh sub/good.sh", "cat evil.sh", "git add evil.sh", "vim ./evil.sh", "echo sh evil.sh", "bash <(cat sub/good.sh)"} {
+	for _, line := range []string{"unshare -r sh sub/good.sh", "cat evil.sh", "git add evil.sh", "vim ./evil.sh", "echo sh evil.sh", "bash <(cat sub/good.sh)",
+		"bat ./evil.sh", "code ./evil.sh", "scp ./evil.sh h:", "gh gist create ./evil.sh", "shellcheck ./evil.sh", "git diff -- ./evil.sh", "tmux new ./sub/good.sh", "make SHELL=/bin/bash -f quiet.mk",
+		"echo 'tenterhook daemon stop' > n.sh; sh sub/good.sh"} {
 		if got := judge(line); got != hook.NoOpinion {
 			t.Errorf("%s: %v, want no objection", line, got)
 		}

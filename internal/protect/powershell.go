@@ -68,3 +68,8 @@ var cmdlets = sync.OnceValue(func() *regexp.Regexp {
 var userDirectories = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\$\{?(?:env:)?(?:userprofile|home|localappdata|appdata)\b\}?|%(?:userprofile|localappdata|appdata)%`)
 })
+
+// windowsShell matches how a line of a POSIX shell starts a text of cmd.exe or PowerShell.
+var windowsShell = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:cmd|powershell|pwsh)(?:\.exe)?\s+(?:\S+\s+)*?(?://?[ckr]|-c(?:ommand)?)\s+`)
+})

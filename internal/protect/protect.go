@@ -147,7 +147,7 @@ type rules struct {
 }
 
 // removers delete directories with all that is in them.
-var removers = commands("Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)",
+var removers = commands("Bash(rimraf *)", "Bash(cmake -E remove_directory *)", "Bash(rm *)", "Bash(rmdir *)", "Bash(unlink *)", "Bash(shred *)", "Bash(trash *)",
 	"Bash(rd *)", "Bash(del *)", "Bash(erase *)", "Bash(remove-item *)")
 
 func newRules(dirs []Dirs, files, programs []string) *rules {
@@ -273,6 +273,16 @@ func (r *rules) judgeShell(c *match.Call) string {
 			return why
 		}
 	}
+	if line := lineOf(c); windowsShell().MatchString(line) { // its text is not a shell's
+		one := asLine(c, posixLine(windowsShell().ReplaceAllString(line, "sh -c ")))
+		why := r.changes(one)
+		if why == "" {
+			why = r.judgeLine(one, match.Suspected)
+		}
+		if why != "" {
+			return why
+		}
+	}
 	for _, line := range scripts(c) {
 		why := r.changes(line)
 		if why == "" {
@@ -343,6 +353,11 @@ func (r *rules) judgeLine(c *match.Call, enough match.Certainty) string {
 	if sure(removers()) {
 		if by := r.above.named(c, match.Write); by != "" {
 			return "this would delete a directory that holds files of tenterhook or an agent's hooks (" + by + ")"
+		}
+	}
+	if rights().MatchUnless(c, rightsKept()).Certainty == match.Sure {
+		if by := r.above.named(c, match.Touch); by != "" {
+			return "this would change the rights to a directory that holds files of tenterhook or an agent's hooks (" + by + ")"
 		}
 	}
 	switch {
