@@ -102,7 +102,7 @@ func TestChildrenOfAProcessAreSeen(t *testing.T) {
 func TestChildOfAServiceIsFoundWhateverItsPID(t *testing.T) {
 	token := newToken()
 	older := exec.Command("/bin/sleep", "600")
-	older.Env = []string{token}
+	older.Env, older.SysProcAttr = []string{token}, &syscall.SysProcAttr{Setpgid: true}
 	if err := older.Start(); err != nil {
 		t.Fatal(err)
 	}
