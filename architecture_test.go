@@ -74,7 +74,7 @@ var mayImport = map[string][]string{
 	"internal/agents":    {"bridge", "bridge/closed", "hook", "internal/agents/", "internal/daemon/door"},
 	"internal/agents/":   {},
 	"internal/cli":       {"internal/fleetstate", "internal/jobs", "internal/pause", "breaker", "examples/hooks", "bridge", "internal/daemon", "internal/daemon/client", "internal/environ", "internal/protect", "internal/agents", "", "hook", "registry", "discovery", "trust", "plugins", "internal/dialect", "manifest", "journal", "internal/recording", "internal/match", "hooktest", "internal/importer", "internal/resolve", "internal/source", "internal/pack", "internal/sandbox", "internal/top", "internal/version"},
-	"internal/daemon":    {"breaker", "trust", "internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/account", "internal/environ", "internal/protect", "internal/version", "internal/daemon/"},
+	"internal/daemon":    {"breaker", "trust", "internal/recording", "", "hook", "registry", "bridge", "bridge/closed", "discovery", "internal/account", "internal/contain", "internal/environ", "internal/protect", "internal/version", "internal/daemon/"},
 	"internal/protect":   {"hook", "discovery", "internal/match"},
 	"internal/account":   {},
 	"internal/environ":   {},

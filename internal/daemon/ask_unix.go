@@ -23,7 +23,7 @@ var ErrNoDaemon = errors.New("no daemon runs")
 
 // Ask returns the status of the daemon of an environment. ErrNoDaemon = none runs.
 func Ask(env []string) (*Status, error) {
-	_, answer, err := ask(env, kindStatus)
+	answer, err := ask(env, kindStatus)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func Stop(env []string, within time.Duration) error {
 	if err != nil {
 		return err
 	}
-	_, answer, err := ask(env, kindStop)
+	answer, err := ask(env, kindStop)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func Stop(env []string, within time.Duration) error {
 
 // askReset has the daemon close the breakers of a hook.
 func askReset(env []string, id string) (hooks []string, err error) {
-	_, answer, err := ask(env, kindReset, []byte(id))
+	answer, err := ask(env, kindReset, []byte(id))
 	if err != nil {
 		return nil, err
 	}
@@ -74,24 +74,22 @@ func askReset(env []string, id string) (hooks []string, err error) {
 	return hooks, nil
 }
 
-func ask(env []string, kind byte, fields ...[]byte) (client.Place, *client.Answer, error) {
-	place := Place(env)
-	c, err := net.DialTimeout("unix", place.Socket, askWithin)
+func ask(env []string, kind byte, fields ...[]byte) (*client.Answer, error) {
+	c, err := net.DialTimeout("unix", Place(env).Socket, askWithin)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return place, nil, ErrNoDaemon
+		return nil, ErrNoDaemon
 	}
 	if err != nil {
-		return place, nil, err
+		return nil, err
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(askWithin))
 	if _, err := c.Write(client.AppendFrame(nil, kind, fields...)); err != nil {
-		return place, nil, err
+		return nil, err
 	}
 	_, said, err := client.ReadFrame(func(b []byte) error { _, err := io.ReadFull(c, b); return err })
 	if err != nil {
-		return place, nil, fmt.Errorf("the daemon did not answer: %w", err)
+		return nil, fmt.Errorf("the daemon did not answer: %w", err)
 	}
-	answer, err := client.ParseAnswer(said)
-	return place, answer, err
+	return client.ParseAnswer(said)
 }

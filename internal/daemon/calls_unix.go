@@ -20,15 +20,6 @@ import (
 	"github.com/tenterhook/tenterhook/internal/environ"
 )
 
-// roomy grows the stack of a new goroutine at once to what a call takes. It would be
-// copied three times on the way, which takes a twentieth of a call.
-//
-//go:noinline
-func roomy(at int) byte {
-	var room [24 << 10]byte
-	return room[at]
-}
-
 // serve answers one connection.
 func (s *server) serve(c *net.UnixConn) {
 	defer s.open.Done()

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/internal/daemon/ancestry"
 	"github.com/tenterhook/tenterhook/internal/daemon/client"
 	"github.com/tenterhook/tenterhook/internal/version"
@@ -134,7 +135,7 @@ func (s *server) accept() {
 			failures = 0
 			s.open.Add(1)
 			go func() {
-				roomy(0)
+				contain.Roomy[[24 << 10]byte](0)
 				s.serve(c)
 			}()
 			continue

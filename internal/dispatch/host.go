@@ -42,10 +42,10 @@ func (h *host) Failures() []hook.Diagnostic {
 	return slices.Clone(h.failed)
 }
 
-// call calls a function of the host. It returns within limit and handlerGrace.
+// call calls a function of the host. It returns within callbackLimit and HandlerGrace.
 // On an error, the function may still run.
-func (h *host) call(ctx context.Context, g *contain.Guard, name string, limit time.Duration, fn func()) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (h *host) call(ctx context.Context, g *contain.Guard, name string, fn func()) error {
+	ctx, cancel := context.WithTimeout(ctx, callbackLimit)
 	defer cancel()
 	err := g.Call(ctx, HandlerGrace, fn)
 	if err == nil {
@@ -67,7 +67,7 @@ func (r *Dispatcher) notify(ctx context.Context, a hook.AsyncResult) bool {
 	if r.opts.OnAsync == nil {
 		return true
 	}
-	err := r.Host.call(ctx, &r.Host.onAsync, "Options.OnAsync", callbackLimit, func() { r.opts.OnAsync(a) })
+	err := r.Host.call(ctx, &r.Host.onAsync, "Options.OnAsync", func() { r.opts.OnAsync(a) })
 	return !errors.Is(err, contain.ErrStuck)
 }
 
@@ -77,7 +77,7 @@ func (r *Dispatcher) toolSchema(tool string) (json.RawMessage, error) {
 		return nil, nil
 	}
 	var schema json.RawMessage
-	err := r.Host.call(r.Done, &r.Host.toolSchema, "Options.ToolSchema", callbackLimit, func() { schema = r.opts.ToolSchema(tool) })
+	err := r.Host.call(r.Done, &r.Host.toolSchema, "Options.ToolSchema", func() { schema = r.opts.ToolSchema(tool) })
 	if err != nil {
 		return nil, err // schema may still be written
 	}
@@ -90,7 +90,7 @@ func (r *Dispatcher) keep(record hook.Record) {
 		p.Record(record)
 		return
 	}
-	_ = r.Host.call(r.Done, &r.Host.recorder, "Options.Recorder", callbackLimit, func() { r.opts.Recorder.Record(record) })
+	_ = r.Host.call(r.Done, &r.Host.recorder, "Options.Recorder", func() { r.opts.Recorder.Record(record) })
 }
 
 // log writes a record for each result. It keeps nothing of the outcome, which
@@ -100,7 +100,7 @@ func (r *Dispatcher) log(ctx context.Context, out *hook.Outcome) {
 		return
 	}
 	event, results := out.Event, slices.Clone(out.Results)
-	err := r.Host.call(r.Done, &r.Host.logger, "Options.Logger", callbackLimit, func() {
+	err := r.Host.call(r.Done, &r.Host.logger, "Options.Logger", func() {
 		for i := range results {
 			logResult(ctx, r.opts.Logger, event, &results[i])
 		}

@@ -63,7 +63,7 @@ func (d *dispatch) recordNow(ctx context.Context, out *hook.Outcome) error {
 	defer cancel()
 	failed := errors.New("Options.Recorder panicked") // unless it returns
 	record := d.recordOf(selection.CallerOf(ctx), out, nil)
-	if err := d.r.Host.call(d.r.Done, &d.r.Host.recorder, "Options.Recorder", callbackLimit, func() { failed = to.RecordNow(ctx, record) }); err != nil {
+	if err := d.r.Host.call(d.r.Done, &d.r.Host.recorder, "Options.Recorder", func() { failed = to.RecordNow(ctx, record) }); err != nil {
 		return err // failed may still be written
 	}
 	return failed

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/internal/selection"
 )
 
@@ -169,20 +170,12 @@ func (d *dispatch) runTogether(ctx context.Context, slots []*slot) {
 	var wg sync.WaitGroup
 	for _, s := range others[:len(others)-1] {
 		wg.Go(func() {
-			roomy(0)
+			contain.Roomy[[12 << 10]byte](0)
 			d.runOne(ctx, s)
 		})
 	}
 	d.runOne(ctx, others[len(others)-1])
 	wg.Wait()
-}
-
-// roomy grows the stack of a new goroutine at once to what a process takes to start. It would be copied three times on the way.
-//
-//go:noinline
-func roomy(at int) byte {
-	var room [12 << 10]byte
-	return room[at]
 }
 
 // runOne runs one hook on the input as it is now.

@@ -8,7 +8,7 @@ import (
 )
 
 // findRuns reads find … -exec git push {} \; and its like.
-func (r *lineReader) findRuns(args []string, in stream, via string) {
+func (r *lineReader) findRuns(args []string, via string) {
 	found := findFound(args)
 	for i, a := range args {
 		switch a {

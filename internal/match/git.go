@@ -45,7 +45,7 @@ func behindGitOptions(args []string) []string {
 
 // git reads what git runs by itself: a subcommand behind its options, an alias,
 // a command of the configuration, and the commands that some subcommands take.
-func (r *lineReader) git(words []string, at int, in stream) {
+func (r *lineReader) git(words []string, at int) {
 	i := 1
 	for i < len(words) && isOption(words[i]) {
 		option := words[i]

@@ -87,12 +87,12 @@ var specials = wordSet(". alias builtin cmd command env eval fd find getopts has
 // special reads programs that take commands in a way of their own.
 func (r *lineReader) special(name string, words []string, at int, in stream) bool {
 	if name == "git" {
-		r.git(words, at, in)
+		r.git(words, at)
 		return true
 	}
 	if sub, ok := strings.CutPrefix(name, "git-"); ok && gitPrograms.has(sub) { // git-push
 		words := append([]string{"git", sub}, words[1:]...)
-		r.git(words, r.line.add(newStarted(words, r.how, r.via)), in)
+		r.git(words, r.line.add(newStarted(words, r.how, r.via)))
 	}
 	if !specials.has(name) {
 		return false
@@ -114,7 +114,7 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 	case "cmd", "powershell", "pwsh":
 		r.windowsShell(name, args, via)
 	case "find":
-		r.findRuns(args, in, via)
+		r.findRuns(args, via)
 	case "xargs":
 		r.xargs(args, in, via)
 	case "fd":
@@ -149,7 +149,7 @@ func (r *lineReader) special(name string, words []string, at int, in stream) boo
 			r.carry(carrier{}, args, in, via)
 		}
 	case "env":
-		if !r.split(args, in, via) {
+		if !r.split(args, via) {
 			r.carry(carriers()["env"], args, in, via)
 		}
 	case "source", ".":
@@ -227,7 +227,7 @@ func (r *lineReader) alias(args []string) {
 }
 
 // split reads env -S 'git push', and reports whether there is a -S.
-func (r *lineReader) split(args []string, in stream, via string) bool {
+func (r *lineReader) split(args []string, via string) bool {
 	for i, a := range args {
 		text, ok := strings.CutPrefix(a, "--split-string")
 		if !ok && isOption(a) && !strings.HasPrefix(a, "--") {

@@ -66,7 +66,7 @@ func (s *starter) builtin(argv []string, all bool) ending {
 // sourced follows a text that the shell reads from a file: a missing file.
 func (s *starter) sourced(name string) ending {
 	if !isPath(name) {
-		if _, found := s.onPath(name); found || s.env.relativePath() || s.env.Get("PATH") == "" {
+		if s.onPath(name) || s.env.relativePath() || s.env.Get("PATH") == "" {
 			return unsure
 		}
 		if _, err := os.Stat(s.path(name)); err == nil {
@@ -79,15 +79,12 @@ func (s *starter) sourced(name string) ending {
 	return unsure
 }
 
-// onPath finds a file on PATH that does not have to be executable.
-func (s *starter) onPath(name string) (string, bool) {
-	for _, dir := range filepath.SplitList(s.env.Get("PATH")) {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			return path, true
-		}
-	}
-	return "", false
+// onPath reports whether a file is on PATH, which does not have to be executable.
+func (s *starter) onPath(name string) bool {
+	return slices.ContainsFunc(filepath.SplitList(s.env.Get("PATH")), func(dir string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && !info.IsDir()
+	})
 }
 
 // program judges a program and, if it runs another one or a script, that.
@@ -172,7 +169,7 @@ func (s *starter) interpreter(lang *language, name string, args []string) ending
 		case strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "+") && lang.shell:
 			return unsure
 		case lang.shell && !isPath(arg):
-			if _, found := s.onPath(arg); found || s.env.relativePath() {
+			if s.onPath(arg) || s.env.relativePath() {
 				return unsure
 			}
 			return s.scriptOf(arg)

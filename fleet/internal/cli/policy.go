@@ -352,7 +352,7 @@ func (d *desk) issue(cmd *cobra.Command, s *signing, channel, reason string, set
 		if err != nil {
 			return err
 		}
-		if err := s.sign(d.a, cmd, d.store.Roots, e); err != nil {
+		if err := s.sign(cmd, d.store.Roots, e); err != nil {
 			return err
 		}
 		raw, err := e.Encode()

@@ -41,20 +41,20 @@ func (s *signing) envelope(fleet, channel string, version int64, reason string, 
 
 // sign adds the signature of each key. roots say which ID a key has; nil = nothing
 // is known.
-func (s *signing) sign(a *app, cmd *cobra.Command, roots *fleetpolicy.Roots, e *fleetpolicy.Envelope) error {
+func (s *signing) sign(cmd *cobra.Command, roots *fleetpolicy.Roots, e *fleetpolicy.Envelope) error {
 	for _, name := range s.keys {
 		id, path, named := strings.Cut(name, "=")
 		if !named {
 			id, path = "", name
 		}
-		if err := s.signWith(a, cmd, roots, e, id, path); err != nil {
+		if err := s.signWith(cmd, roots, e, id, path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *signing) signWith(a *app, cmd *cobra.Command, roots *fleetpolicy.Roots, e *fleetpolicy.Envelope, id, path string) error {
+func (s *signing) signWith(cmd *cobra.Command, roots *fleetpolicy.Roots, e *fleetpolicy.Envelope, id, path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem.New("no_key", "there is no key "+path, "make one: tenterhook fleet policy keygen NAME --channel guard", err)
@@ -203,7 +203,7 @@ func (a *app) signCommand() *cobra.Command {
 				_, err := a.out.Write(e.Message())
 				return err
 			}
-			if err := s.sign(a, cmd, d.roots(), e); err != nil {
+			if err := s.sign(cmd, d.roots(), e); err != nil {
 				return err
 			}
 			if id, file, ok := strings.Cut(attached, "="); attached != "" && !ok {
