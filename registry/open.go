@@ -15,7 +15,6 @@ import (
 	"github.com/tenterhook/tenterhook/handler/rule"
 	"github.com/tenterhook/tenterhook/handler/webhook"
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/internal/contain"
 	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/dispatch"
 	"github.com/tenterhook/tenterhook/internal/environ"
@@ -102,8 +101,10 @@ func (r *Registry) newLoader(compat []string) *load.Reader {
 		Compat: compat, Home: r.hooks.Home, Env: r.hooks.Env, StateDir: o.stateDir(), Stores: r.stores, Approvals: o.Approvals,
 	}
 	if plugins, ok := r.hooks.Handlers[hook.KindPlugin].(Describer); ok {
-		l.DescribePlugins = func(pkg, dir string) (found []trust.Plugin, notes []hook.Diagnostic) {
-			failed := selection.Loading(new(contain.Guard), describeLimit, selection.HandlerOf(hook.KindPlugin), "Describe", func() { found, notes = plugins.Describe(pkg, dir) })
+		l.DescribePlugins = func(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) {
+			var found []trust.Plugin
+			var notes []hook.Diagnostic
+			failed := r.hooks.Loading(describeLimit, selection.HandlerOf(hook.KindPlugin), "Describe", dir, func() { found, notes = plugins.Describe(pkg, dir) })
 			if failed != nil {
 				failed.Path = dir
 				return nil, []hook.Diagnostic{*failed} // the others may still be written

@@ -57,6 +57,19 @@ func running(t *testing.T, opts registry.Options) string {
 	return strings.Join(scopes, " ")
 }
 
+// A host that runs the hooks of another scope from a named folder gives them that scope's
+// sandbox. A declared sandbox stays.
+func TestTheHostsSandboxOfNamedFoldersIsForHooksThatDeclareNone(t *testing.T) {
+	for declared, want := range map[string]hook.SandboxMode{"": hook.SandboxStrict, "sandbox = \"read-only\"\n": hook.SandboxReadOnly} {
+		opts := machine(t, "")
+		opts.Dirs, opts.DirSandbox = []string{t.TempDir()}, &hook.Sandbox{Mode: hook.SandboxStrict, Optional: true}
+		write(t, filepath.Join(opts.Dirs[0], "a", "HOOK.md"), "+++\nevent = \"Stop\"\ncommand = \"true\"\n"+declared+"+++\n")
+		if l := state(t, open(t, opts), "dir/a"); l.Hook.Sandbox == nil || l.Hook.Sandbox.Mode != want || !l.Hook.Sandbox.Optional {
+			t.Errorf("%q: %+v", declared, l.Hook.Sandbox)
+		}
+	}
+}
+
 func TestGatesReachAsFarAsWhoSetThem(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

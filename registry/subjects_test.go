@@ -4,11 +4,15 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
 )
@@ -131,6 +135,72 @@ func TestPackageThatStaysUndescribedIsNoChange(t *testing.T) {
 		}
 		why = "no"
 	}
+}
+
+// A package whose Describe hangs is waited for once, however often hooks are loaded, and
+// list says what is wrong. Other packages are described meanwhile.
+func TestPackageThatHangsIsWaitedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := machine(t, "-- plugins/bad/binary --\n-- plugins/good/binary --\n")
+		release := make(chan struct{})
+		var bad, good atomic.Int32
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindPlugin: pluginsOf(func(pkg, dir string) ([]trust.Plugin, []hook.Diagnostic) {
+			if pkg == "good" {
+				good.Add(1)
+				return nil, nil
+			}
+			bad.Add(1)
+			<-release
+			return nil, nil
+		})}
+		start := time.Now()
+		reg := open(t, opts)
+		opened := time.Since(start)
+		for range 3 {
+			if changed := reload(t, reg); changed.Any() {
+				t.Error(summary(changed))
+			}
+		}
+		if again := time.Since(start) - opened; opened > time.Minute || again != 0 || bad.Load() != 1 || good.Load() != 4 {
+			t.Errorf("%s, and again %s: asked %d and %d times", opened, again, bad.Load(), good.Load())
+		}
+		if l := reg.List(); len(l) != 1 || l[0].State != hook.StateInvalid || !strings.Contains(l[0].Why, "Describe did not return in time") {
+			t.Errorf("%+v", l)
+		}
+		close(release)
+		synctest.Wait()
+		if reload(t, reg); len(reg.List()) != 0 || bad.Load() != 2 {
+			t.Errorf("once it returned: %+v, asked %d times", reg.List(), bad.Load())
+		}
+	})
+}
+
+// hangingContainer hangs in Configure and Sandbox until it is released.
+type hangingContainer struct {
+	hook.HandlerFunc
+	release chan struct{}
+	asked   atomic.Int32
+}
+
+func (c *hangingContainer) Configure(dialect.Settings) []hook.Diagnostic { c.hang(); return nil }
+func (c *hangingContainer) Sandbox(*hook.Hook) *hook.Sandbox             { c.hang(); return nil }
+func (c *hangingContainer) hang()                                        { c.asked.Add(1); <-c.release }
+
+func TestAHandlerThatHangsIsAskedOnceAboutAllItsHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const tool = "event = \"Stop\"\ntype = \"mcp_tool\"\nserver = \"s\"\ntool = \"t\"\n"
+		opts := machine(t, "-- home/.config/tenterhook/hooks/a/HOOK.md --\n+++\n"+tool+"+++\n-- home/.config/tenterhook/hooks/b/HOOK.md --\n+++\n"+tool+"+++\n")
+		c := &hangingContainer{release: make(chan struct{})}
+		defer close(c.release)
+		opts.Handlers = map[hook.Kind]hook.Handler{hook.KindMCP: c}
+		start := time.Now()
+		reg := open(t, opts)
+		write(t, filepath.Join(opts.UserDir, "settings.json"), `{"journal": {"record": "results"}}`)
+		reload(t, reg)
+		if d := time.Since(start); d > 30*time.Second || c.asked.Load() != 2 || len(reg.List()) != 2 {
+			t.Errorf("%s: asked %d times, %v", d, c.asked.Load(), reg.List())
+		}
+	})
 }
 
 var _ registry.Describer = pluginsOf(nil)

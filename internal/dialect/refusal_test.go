@@ -64,7 +64,7 @@ var clearRefusals = []string{
 	"approved: no", "ok: false", "success: false", "continue: no", "Proceed? No", "blocked: true", "block: yes", "action: abort",
 	"block", "BLOCK", "Blocked.", "deny", "DENIED!", "rejected", "refused", "forbidden", "disallowed", "veto", "no", "stop", "abort", "cancel",
 	"not allowed", "Not permitted.", "Access denied", "do not proceed", "BLOCKED: rm -rf is dangerous", "Blocked: rm", "Denied - rm is not for agents",
-	"verdict: [guard] Blocked: rm", "decision: guard: DENIED rm", "status: [guard] Blocked: rm", "message: guard: DENIED rm", "error: [guard] BLOCKED rm",
+	"verdict: [guard] Blocked: rm", "decision: <deny>", "decision: guard: DENIED rm", "status: [guard] Blocked: rm", "message: guard: DENIED rm", "error: [guard] BLOCKED rm",
 	"DENY rm -rf /", "Rejected! rm", "Blocked by policy", "denied because it deletes", "❌ Blocked: rm", "[guard] BLOCKED rm", "guard: DENIED rm -rf",
 	"[guard] Blocked: rm", "Denied: no rm here", "Command blocked: rm", "Tool call denied.", "This command is forbidden.", "**BLOCKED** rm", "REJECTED",
 	"\x1b[1;31mBLOCK\x1b[0m", "\x1b[31mBlocked: rm\x1b[m", "checking rm\nDENY", "loaded 3 rules\nverdict below\nBlocked.\n",

@@ -388,10 +388,10 @@ func (c *ConfigFile) outdated(all []*ConfigFile) ([]hook.Diagnostic, bool) {
 // tree with all that is in its folder: another user could have written it. On a
 // host's own file system files have no owner.
 func (r *Reader) untrusted(owners *trust.Owners, scope discovery.Scope, path string, tree bool) *trust.Problem {
-	owner := trust.OwnerOf(scope.Scope)
-	if r.FS != nil || owner == trust.OwnerAnyone {
+	if r.FS != nil {
 		return nil
 	}
+	owner := trust.OwnerOf(scope.Scope)
 	var err error
 	if !tree {
 		err = owners.Check(owner, path)

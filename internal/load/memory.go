@@ -247,7 +247,7 @@ func (d *Definition) kept() *Definition {
 		return d
 	}
 	own := *d
-	own.Stale, own.Notes = true, append(slices.Clip(d.Notes), keptNote(d.Path))
+	own.Stale, own.problem, own.Notes = true, notRead, append(slices.Clip(d.Notes), keptNote(d.Path))
 	return &own
 }
 
@@ -280,8 +280,8 @@ func (m *Memory) unseenConfigs(place configPlace, dir string, seen []*ConfigFile
 	return unseen
 }
 
-// notRead is the problem of a config file that stays though it was not read: once
-// it is, it has another, or none.
+// notRead is the problem of a file that stays though it was not read: once it is, it
+// has another, or none.
 const notRead = "not read"
 
 // broken reports whether nothing of a hook folder can be used.

@@ -99,7 +99,7 @@ func (e *Entry) Problems() []hook.Diagnostic {
 // configure hands the settings to a handler or the recorder.
 func (r *Hooks) configure(whose string, c configurer, s dialect.Settings) []hook.Diagnostic {
 	var notes []hook.Diagnostic
-	if d := Loading(new(contain.Guard), askLimit, whose, "Configure", func() { notes = c.Configure(s) }); d != nil {
+	if d := r.Loading(askLimit, whose, "Configure", "", func() { notes = c.Configure(s) }); d != nil {
 		return []hook.Diagnostic{*d}
 	}
 	return notes
@@ -108,8 +108,12 @@ func (r *Hooks) configure(whose string, c configurer, s dialect.Settings) []hook
 // HandlerOf names the handler of a kind in messages.
 func HandlerOf(k hook.Kind) string { return fmt.Sprintf("the handler of %s hooks", k) }
 
-// Loading calls a method of a handler or the recorder while no event is decided.
-func Loading(g *contain.Guard, limit time.Duration, whose, method string, fn func()) *hook.Diagnostic {
+// Loading calls a method of a handler or the recorder while no event is decided. A
+// method that hangs is not called again about the same meanwhile: each load, and each
+// hook, would wait for its whole limit.
+func (r *Hooks) Loading(limit time.Duration, whose, method, about string, fn func()) *hook.Diagnostic {
+	guard, _ := r.asked.LoadOrStore([3]string{whose, method, about}, new(contain.Guard))
+	g := guard.(*contain.Guard)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	err := contain.ErrHung
@@ -123,13 +127,11 @@ func Loading(g *contain.Guard, limit time.Duration, whose, method string, fn fun
 	return nil
 }
 
-// checked asks a handler what is wrong with a hook. A handler that hangs is not
-// asked about further hooks meanwhile: many would take long.
+// checked asks a handler what is wrong with a hook.
 func (r *Hooks) checked(e *Entry, c hook.Checker, from *Caller) []hook.Diagnostic {
 	call := r.IdleCall(e, from)
 	var notes []hook.Diagnostic
-	guard, _ := r.checks.LoadOrStore(e.Hook.Kind, new(contain.Guard))
-	if d := Loading(guard.(*contain.Guard), askLimit, HandlerOf(e.Hook.Kind), "Check", func() { notes = c.Check(call) }); d != nil {
+	if d := r.Loading(askLimit, HandlerOf(e.Hook.Kind), "Check", "", func() { notes = c.Check(call) }); d != nil {
 		d.Hook, d.Path, d.Line = e.Hook.ID, e.Hook.Source.Path, e.Hook.Source.Line
 		return []hook.Diagnostic{*d}
 	}

@@ -63,7 +63,7 @@ func (r *Hooks) Prepare(p *load.Settings, h *hook.Hook) *Entry {
 	declared := h
 	if own, ok := r.Handlers[h.Kind].(container); ok && h.Handler == nil {
 		shared := *h
-		if d := Loading(new(contain.Guard), askLimit, HandlerOf(h.Kind), "Sandbox", func() { shared.Sandbox = own.Sandbox(h) }); d == nil {
+		if d := r.Loading(askLimit, HandlerOf(h.Kind), "Sandbox", "", func() { shared.Sandbox = own.Sandbox(declared) }); d == nil {
 			h = &shared
 		}
 	}

@@ -37,7 +37,7 @@ type Hooks struct {
 	Spent func(e *Entry, session string) bool
 
 	Breakers breaker.Set
-	checks   sync.Map // hook.Kind → the *contain.Guard of its handler's Check
+	asked    sync.Map // what Loading calls, and about what → its *contain.Guard
 
 	Snap     atomic.Pointer[snapshot]
 	sessions atomic.Pointer[sessionHooks]
