@@ -23,16 +23,16 @@ type makefile struct {
 
 type makeRule struct{ needs, recipe []string }
 
-// recipes takes the recipes of the targets that make has to make, and of what
+// recipes takes the recipes of the targets that make, or just, has to make, and of what
 // these need.
-func (s *search) recipes(c *match.Call, args, dirs []string) {
+func (s *search) recipes(c *match.Call, args, dirs []string, just bool) {
 	files, targets, vars, text := []string(nil), []string(nil), make(map[string]string), ""
 	for i := 0; i < len(args); i++ {
 		name, value, sets := strings.Cut(args[i], "=")
 		letter := strings.IndexAny(args[i], "fCEIoW") // which take what follows, also behind other letters: -sf
 		short := strings.HasPrefix(args[i], "-") && !strings.HasPrefix(args[i], "--") && letter > 0 && args[i][letter] == 'f'
 		switch {
-		case short, name == "--file", name == "--makefile":
+		case short, name == "--file", name == "--makefile", name == "--justfile":
 			if short {
 				value = args[i][letter+1:]
 			}
@@ -54,6 +54,9 @@ func (s *search) recipes(c *match.Call, args, dirs []string) {
 	}
 	if len(files) == 0 {
 		files = []string{"GNUmakefile", "makefile", "Makefile"}
+		if just {
+			files = []string{"justfile", "Justfile", ".justfile"}
+		}
 	}
 	for _, dir := range dirs {
 		m := makefile{rules: make(map[string]*makeRule), vars: maps.Clone(vars), mark: "\t", found: s}
@@ -62,7 +65,11 @@ func (s *search) recipes(c *match.Call, args, dirs []string) {
 			if !filepath.IsAbs(file) {
 				file = filepath.Join(dir, file)
 			}
-			m.read(dir, s.read(file), 0)
+			text := s.read(file)
+			if just {
+				text = s.justfile(filepath.Dir(file), text)
+			}
+			m.read(dir, text, 0)
 		}
 		made := targets
 		if len(made) == 0 {
@@ -76,6 +83,25 @@ func (s *search) recipes(c *match.Call, args, dirs []string) {
 			s.text(c, dir, line)
 		}
 	}
+}
+
+var (
+	justImport  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^import\??\s+['"](.+?)['"]`) })
+	justSetting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:set|alias)\s.*:=.*$`) })
+	justIndent  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]+`) })
+	justValue   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{\s*([\w-]+)\s*\}\}`) })
+)
+
+// justfile returns a justfile, and what it imports, as a makefile has it.
+func (s *search) justfile(dir, text string) string {
+	for _, m := range justImport().FindAllStringSubmatch(text, maxScripts) {
+		if !filepath.IsAbs(m[1]) {
+			m[1] = filepath.Join(dir, m[1])
+		}
+		text += "\n" + s.read(m[1])
+	}
+	text = justIndent().ReplaceAllString(justSetting().ReplaceAllString(text, ""), "\t")
+	return justValue().ReplaceAllString(text, "$($1)")
 }
 
 // shellCall is what make has a shell run while it reads.

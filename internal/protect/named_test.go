@@ -159,6 +159,53 @@ tenterhook daemon stop
 -- installed/package.json --
 {"scripts": {"postinstall": "tenterhook daemon stop", "restart": "tenterhook daemon stop", "evil": "tenterhook daemon stop"}}
 -- installed/src/x.js --
+-- just/justfile --
+set shell := ["bash", "-c"]
+tool := "tenterhook"
+import 'more.just'
+good:
+  echo hi
+setup arg='x': good
+    @{{tool}} daemon stop
+outer: setup
+-- just/more.just --
+imported:
+  tenterhook daemon stop
+-- just/src/x --
+-- task/Taskfile.yml --
+version: '3'
+tasks:
+  default: echo hi
+  good:
+    cmds:
+      - echo hi
+  evil:
+    cmds:
+      - cmd: tenterhook daemon stop
+  short: tenterhook daemon stop
+  outer:
+    deps: [good, evil]
+  calls:
+    cmds:
+      - task: evil
+-- gen/a.go --
+package a
+
+//go:generate tenterhook daemon stop
+-- gen/below/b.go --
+package b
+-- rust/.cargo/config.toml --
+[target.x86_64-unknown-linux-gnu]
+runner = ["tenterhook", "daemon", "stop"]
+-- php/composer.json --
+{"scripts": {"evil": ["true", "tenterhook daemon stop"], "good": "true"}}
+-- deno/deno.json --
+{"tasks": {"evil": {"command": "tenterhook daemon stop"}, "short": "tenterhook daemon stop", "good": "true"}}
+-- alias/.git/config --
+[alias]
+	evil = "!tenterhook daemon stop"
+	again = evil
+	st = status
 -- always/.git/hooks/reference-transaction --
 tenterhook daemon stop
 -- always/.git/config --
@@ -188,6 +235,10 @@ tenterhook daemon stop
 		"cd below && make -C../other first", "make -Cother first",
 		"cd installed/src && npm run evil", "npm --prefix installed restart", "cd installed && yarn", "cd installed && npm it", "cd installed && npm clean-install", "cd installed && npm rebuild",
 		"cd installed && node --run evil", "cd installed && node --run=evil",
+		"cd just && just setup", "cd just; just outer", "just -f just/justfile imported", "cd just/src && just setup x",
+		"cd task && task evil", "cd task && task short", "cd task && task -v outer", "cd task && task calls",
+		"cd gen && go generate", "go generate ./...", "go generate ./gen", "go generate gen/a.go", "cd rust && cargo run", "cd rust && cargo test", "cd php && composer evil", "cd php && composer run evil", "cd deno && deno task evil", "cd deno && deno task short",
+		"git -C alias evil", "cd alias && git again", "tmux new 'cd just && just setup'",
 		`eval "$(cat evil.sh)"`, `bash -c "$(cat evil.sh)"`, `eval "$(< evil.sh)"`,
 	} {
 		if got := judge(line); got != hook.Deny {
@@ -196,7 +247,9 @@ tenterhook daemon stop
 	}
 	for _, line := range []string{
 		"make", "make build", "make -n echo", "make quiet", "npm run build", "npm -w @x/a test", "npm install", "cd moved && git commit -m x", "cd repo && git log", "git commit -m x",
-		"echo make deploy", "make given CMD=true", "make -f quiet.mk", "make -sf quiet.mk", "yarn", "node --run build", "git branch x", `eval "$(cat sub/good.sh)"`,
+		"echo make deploy", "make given CMD=true", "make -f quiet.mk", "make -sf quiet.mk", "yarn", "node --run build", "git branch x",
+		"cd just && just", "cd just && just good", "cd task && task", "cd task && task good", "cd gen && go build ./...", "cd gen/below && go generate", "cd php && composer good", "cd deno && deno task good",
+		"cd alias && git st", "cd alias && git status", "cargo test", `eval "$(cat sub/good.sh)"`,
 	} {
 		if got := judge(line); got != hook.NoOpinion {
 			t.Errorf("%s: %v, want no objection", line, got)

@@ -10,10 +10,32 @@ import (
 	"github.com/tenterhook/tenterhook/internal/match"
 )
 
-// packageFile is what a package.json says of what is run.
+// packageFile is what a package.json says of what is run, or a file like it.
 type packageFile struct {
-	Scripts    map[string]string
+	Scripts    map[string]packageScript
+	Tasks      map[string]packageScript // of deno.json
 	Workspaces workspaces
+}
+
+// packageFiles are the files in which package managers look, but package.json.
+var packageFiles = map[string][]string{"composer": {"composer.json"}, "deno": {"deno.json", "deno.jsonc", "package.json"}}
+
+// packageScript is the lines of a script, which composer writes as a list and deno as an
+// object too.
+type packageScript []string
+
+func (p *packageScript) UnmarshalJSON(data []byte) error {
+	var line string
+	var object struct{ Command string }
+	switch {
+	case json.Unmarshal(data, &line) == nil:
+		*p = packageScript{line}
+	case json.Unmarshal(data, &object) == nil:
+		*p = packageScript{object.Command}
+	default:
+		return json.Unmarshal(data, (*[]string)(p))
+	}
+	return nil
 }
 
 // workspaces are patterns of the folders of a project's packages, which yarn writes as
@@ -30,7 +52,7 @@ func (w *workspaces) UnmarshalJSON(data []byte) error {
 
 // packageScripts takes what a package manager runs by a name as what is run: the
 // script itself, and those before and after it, also of the project's own packages.
-func (s *search) packageScripts(c *match.Call, args, dirs []string) {
+func (s *search) packageScripts(c *match.Call, manager string, args, dirs []string) {
 	names, more, all := scriptNames(args)
 	if len(names) == 0 { // yarn alone installs
 		names = installs["install"]
@@ -57,19 +79,23 @@ func (s *search) packageScripts(c *match.Call, args, dirs []string) {
 			add(up)
 		}
 	}
-	for i := 0; i < len(dirs); i++ {
+	files := cmpOr(packageFiles[manager], "package.json")
+	for i := 0; i < len(dirs)*len(files); i++ {
+		dir := dirs[i/len(files)]
 		var pkg packageFile
-		if json.Unmarshal([]byte(s.read(filepath.Join(dirs[i], "package.json"))), &pkg) != nil {
+		if json.Unmarshal([]byte(s.read(filepath.Join(dir, files[i%len(files)]))), &pkg) != nil {
 			continue
 		}
 		for _, name := range names {
 			for _, script := range []string{"pre" + name, name, "post" + name} {
-				s.text(c, dirs[i], pkg.Scripts[script])
+				for _, line := range append(pkg.Scripts[script], pkg.Tasks[script]...) {
+					s.text(c, dir, line)
+				}
 			}
 		}
 		for _, pattern := range pkg.Workspaces {
 			if all && filepath.IsLocal(pattern) {
-				for _, dir := range s.glob(dirs[i], pattern) {
+				for _, dir := range s.glob(dir, pattern) {
 					add(dir)
 				}
 			}
@@ -96,7 +122,7 @@ func (s *search) glob(dir, pattern string) []string {
 			}
 			entries, _ := os.ReadDir(dir)
 			for _, e := range entries {
-				if ok, _ := filepath.Match(part, e.Name()); ok && len(next) < maxScripts {
+				if ok, _ := filepath.Match(part, e.Name()); ok && len(next) < maxFiles {
 					next = append(next, filepath.Join(dir, e.Name()))
 				}
 			}

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/tenterhook/tenterhook/internal/match"
@@ -30,7 +31,7 @@ type search struct {
 // scripts returns the shell scripts that a line runs, each as a line of its own:
 // what an agent writes into a file first is judged when the file is run. They are
 // files, and what a file of the project calls by a name: a script of package.json, a
-// target of a Makefile, a hook of git. No other language is seen.
+// target of a Makefile or a justfile, a task, a hook or an alias of git. No other language is seen.
 func scripts(c *match.Call) []*match.Call {
 	s := search{seen: make(map[string]bool)}
 	s.of(c)
@@ -57,20 +58,31 @@ func (s *search) of(c *match.Call) {
 // named takes what a command runs by a name that a file of the project explains.
 func (s *search) named(c *match.Call, words, dirs []string) {
 	switch words[0] {
-	case "npm", "pnpm", "yarn", "bun":
-		s.packageScripts(c, words[1:], dirs)
+	case "npm", "pnpm", "yarn", "bun", "composer", "deno":
+		s.packageScripts(c, words[0], words[1:], dirs)
 	case "node":
 		for i, w := range words {
 			if script, ok := strings.CutPrefix(w, "--run"); ok && script == "" && i+1 < len(words) {
-				s.packageScripts(c, words[i+1:i+2], dirs)
+				s.packageScripts(c, "npm", words[i+1:i+2], dirs)
 			} else if ok {
-				s.packageScripts(c, []string{strings.TrimPrefix(script, "=")}, dirs)
+				s.packageScripts(c, "npm", []string{strings.TrimPrefix(script, "=")}, dirs)
 			}
 		}
 	case "make", "gmake":
-		s.recipes(c, words[1:], dirs)
+		s.recipes(c, words[1:], dirs, false)
+	case "just":
+		s.recipes(c, words[1:], above(dirs), true)
+	case "task", "go-task":
+		s.tasks(c, words[1:], above(dirs))
+	case "go":
+		if slices.Contains(words, "generate") {
+			s.generators(c, words[1:], dirs)
+		}
+	case "cargo":
+		s.runners(c, above(dirs))
 	case "git":
 		s.gitHooks(c, words[1:], dirs)
+		s.gitAliases(c, words[1:], dirs)
 	}
 }
 
