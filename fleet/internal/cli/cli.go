@@ -5,6 +5,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,10 +36,14 @@ type app struct {
 // Main runs the command line and returns the exit code: 0, 1 for an error, 2 for
 // a command that is missing or unknown.
 func Main(ctx context.Context, args []string, out, errs io.Writer) int {
-	a := &app{out: out, err: errs}
+	kept := &output{Writer: out}
+	a := &app{out: kept, err: errs}
 	root := a.root()
 	root.SetArgs(whole(root, args))
 	err := root.ExecuteContext(ctx)
+	if err == nil && kept.err != nil {
+		err = fmt.Errorf("the output is lost: %w", kept.err)
+	}
 	if err == nil {
 		return 0
 	}
@@ -50,6 +55,18 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 2
 	}
 	return 1
+}
+
+// output is standard output. It keeps the first error: a command whose output nobody can read does not end well.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 // whole puts "fleet" before its commands, which this program is named for.
