@@ -21,6 +21,7 @@ var refusingWords = setOf(
 	"prohibit", "prohibited", "prevent", "prevented", "unauthorized", "not allowed", "not permitted", "not approved",
 	"not authorized", "do not allow", "do not proceed", "do not run", "dont allow", "dont proceed", "dont run",
 	"ask", "defer", "decline", "declined", "cancel", "abort", "stop", "halt", "no", "no go", "never", "disallowing",
+	"unsafe", "dangerous", "malicious",
 )
 
 // endedWords say no as the value of a key that decides. A state can have the
@@ -32,6 +33,7 @@ var endedWords = setOf("cancelled", "canceled", "aborted", "stopped", "halted", 
 var openingWords = setOf(
 	"deny", "denied", "block", "blocked", "blocking", "reject", "rejected", "refuse", "refused", "forbid", "forbidden",
 	"disallow", "disallowed", "veto", "vetoed", "prohibited", "disapproved",
+	"unsafe", "dangerous", "malicious", "abort", "unauthorized",
 )
 
 // decidingKeys decide by their value. stateKeys may do so, and may tell a state.
