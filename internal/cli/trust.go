@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +59,13 @@ func (a *app) trustCommand() *cobra.Command {
 			if err := f.conflict(args); err != nil {
 				return err
 			}
+			if root := goneRoot(a.opts.Workspace); f.revoke && root != "" {
+				store, err := trust.Open(a.stateDir())
+				if err != nil {
+					return err
+				}
+				return a.revoke(approvals{store, root, func() []registry.Subject { return nil }, func(of string) bool { return of == root }}, args, f)
+			}
 			reg, err := a.open(cmd.Context())
 			if err != nil {
 				return err
@@ -64,7 +73,7 @@ func (a *app) trustCommand() *cobra.Command {
 			defer reg.Close()
 			switch {
 			case f.revoke:
-				return a.revoke(reg, args, f)
+				return a.revoke(approvals{reg.Approvals(), reg.Workspace(), reg.Subjects, a.roots(reg)}, args, f)
 			case f.all || len(args) > 0:
 				if err := a.approve(cmd.Context(), reg, args, f); err != nil {
 					return err
@@ -281,17 +290,38 @@ func (a *app) interactive() bool {
 	return ok && term.IsTerminal(int(in.Fd()))
 }
 
-// revoke takes back the approvals of this workspace and of the packages that
+// approvals are those of a workspace, and of what is loaded there.
+type approvals struct {
+	store     *trust.Store
+	workspace string
+	subjects  func() []registry.Subject // as they are approved now
+	here      func(root string) bool
+}
+
+// goneRoot is the path of a workspace that is gone, without the links on the way; "" if the workspace is there.
+func goneRoot(workspace string) string {
+	path, err := filepath.Abs(workspace)
+	if _, missing := os.Lstat(path); err != nil || !errors.Is(missing, fs.ErrNotExist) {
+		return ""
+	}
+	dir := filepath.Dir(path)
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return real + path[len(dir):]
+		}
+	}
+	return path
+}
+
+// revoke takes back the approvals of a workspace and of the packages that
 // bear an ID, wherever the hook was declared and whether or not it is there.
-func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
-	here := a.roots(reg)
-	subjects := reg.Subjects()
-	meant := make([]string, len(ids))
+func (a *app) revoke(of approvals, ids []string, f trustFlags) error {
+	meant, subjects := make([]string, len(ids)), of.subjects()
 	for i, id := range ids {
 		meant[i] = approvedAs(subjects, id)
 	}
-	removed, err := reg.Approvals().RevokeWhere(func(x *trust.Approval) bool {
-		return (f.all || slices.Contains(meant, x.ID)) && here(x.Root)
+	removed, err := of.store.RevokeWhere(func(x *trust.Approval) bool {
+		return (f.all || slices.Contains(meant, x.ID)) && of.here(x.Root)
 	})
 	if err != nil {
 		return err
@@ -305,13 +335,13 @@ func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
 	}
 	for i, id := range ids {
 		if !slices.ContainsFunc(removed, func(x trust.Approval) bool { return x.ID == meant[i] }) {
-			a.failed("no approval of %s was found for %s: nothing was revoked%s", id, reg.Workspace(), a.meant(reg, id, here))
+			a.failed("no approval of %s was found for %s: nothing was revoked%s", id, of.workspace, of.meant(id))
 		}
 	}
 	if len(removed) == 0 && f.all {
-		a.failed("no approval was found for %s: nothing was revoked", reg.Workspace())
+		a.failed("no approval was found for %s: nothing was revoked", of.workspace)
 	}
-	for _, s := range reg.Subjects() {
+	for _, s := range of.subjects() {
 		if id := s.ID(); s.Verdict.Approved && (f.all || slices.Contains(meant, id)) {
 			a.failed("%s is still approved, by a file that --approvals hands in", id)
 		}
@@ -320,11 +350,11 @@ func (a *app) revoke(reg *registry.Registry, ids []string, f trustFlags) error {
 }
 
 // meant suggests the approved hook that an ID without an approval was to name.
-func (a *app) meant(reg *registry.Registry, id string, here func(root string) bool) string {
-	list, _ := reg.Approvals().List() // what cannot be read was reported
+func (of approvals) meant(id string) string {
+	list, _ := of.store.List() // what cannot be read was reported
 	var ids []string
 	for i := range list {
-		if here(list[i].Root) {
+		if of.here(list[i].Root) {
 			ids = append(ids, list[i].ID)
 		}
 	}
