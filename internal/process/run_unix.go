@@ -289,9 +289,5 @@ func (c *child) closeTheirs() {
 
 func (c *child) closeAll() {
 	c.wait.close()
-	for _, fd := range append(c.ours[:], c.exit, c.census) {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
-	}
+	closeFDs(append(c.ours[:], c.exit, c.census)...)
 }

@@ -97,9 +97,7 @@ func (s *Service) begin(noStdin bool) error {
 	}
 	s.pid = c.pid
 	s.stdout = os.NewFile(uintptr(stdout), "stdout of "+c.spec.Path)
-	if stdin >= 0 {
-		s.stdin = os.NewFile(uintptr(stdin), "stdin of "+c.spec.Path)
-	}
+	s.stdin = os.NewFile(uintptr(stdin), "stdin of "+c.spec.Path) // nil if it is closed
 	return nil
 }
 
@@ -114,10 +112,9 @@ func (c *child) muzzle() error {
 	return nil
 }
 
+// closeFDs closes those that are not closed.
 func closeFDs(fds ...int) {
 	for _, fd := range fds {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
+		unix.Close(fd)
 	}
 }
