@@ -117,7 +117,7 @@ func (r *lineReader) texts(words []string, h how, via string) {
 		if isOption(w) && w[1] != '-' {
 			w = w[2:]
 		}
-		if _, run, ok := strings.Cut(w, " !"); ok && !r.said { // :r !ls
+		if _, run, ok := strings.Cut(strings.Replace(w, " :!", " !", 1), " !"); ok && !r.said { // :r !ls
 			r.text(run, min(h, may), via)
 		}
 		if typed := typedKeys.Replace(w); typed != w && h > mentioned {

@@ -50,6 +50,9 @@ func (r *lineReader) git(words []string, at int) {
 	for i < len(words) && isOption(words[i]) {
 		option := words[i]
 		i++
+		if strings.HasPrefix(option, "--config-env") && strings.Contains(strings.Join(words[i-1:min(i+1, len(words))], " "), "alias.") {
+			r.cannotRead("takes an alias of git from a variable")
+		}
 		switch {
 		case option == "-c" && i < len(words):
 			r.gitConfig(words[i])

@@ -55,11 +55,24 @@ func (r *lineReader) handedInput(words []string, at int, in stream, via string) 
 	for _, s := range r.substituted {
 		if s.text != "" {
 			r.text(s.text, may, via)
+			r.text(configured(s.text), may, via)
 			if one := &r.line.started[at]; databases.has(one.program()) { // psql -f <(echo …)
 				one.stdin += "\n" + s.text
 			}
 		}
 	}
+}
+
+// configured returns what stands behind the names of a file of settings, and behind the ! of an editor:
+// command=git push.
+func configured(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if at := strings.IndexAny(line, "=:!"); at >= 0 {
+			b.WriteString(strings.TrimLeft(line[at+1:], "=:! ") + "\n")
+		}
+	}
+	return b.String()
 }
 
 // addressRuns are addresses of socat that are a command.
@@ -124,6 +137,9 @@ func cmpName(name, other string) string {
 // module stands for, "" for any other word: git of alpine/git:2 and nixpkgs#git, npm of
 // npm:npm@9, deploy of x/cmd/deploy@latest.
 func referred(w string) string {
+	if name, _, ok := strings.Cut(w, "=="); ok { // of Python
+		return baseName(name)
+	}
 	if !strings.ContainsAny(w, "#@:") || strings.Contains(w, "://") {
 		return ""
 	}

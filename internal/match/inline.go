@@ -125,6 +125,7 @@ func (r *lineReader) environment(name, text string, handed bool) {
 	}
 	if handed && text != "" && holdsOptions(name) { // GOFLAGS=-toolexec=x
 		r.text("options "+text, may, "in "+plain(name))
+		r.texts([]string{text}, may, "in "+plain(name))
 	}
 }
 

@@ -266,8 +266,10 @@ func (r *lineReader) xargs(args []string, in stream, via string) {
 			}
 		case strings.HasPrefix(a, "-I") || strings.HasPrefix(a, "-J"):
 			mark = a[2:]
-		case a == "-i":
+		case a == "-i", a == "--replace":
 			mark = "{}"
+		case strings.HasPrefix(a, "--replace="):
+			mark = a[len("--replace="):]
 		}
 	}
 	items, all := in.items(), r

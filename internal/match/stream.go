@@ -59,6 +59,8 @@ func (r *lineReader) writes(words []string, in stream) stream {
 	}
 	args := words[1:]
 	switch name := kindOf(programName(words[0])); name {
+	case "cp", "mv", "ln", "install", "dd", "sponge":
+		r.copies(args, in)
 	case "echo":
 		return echoed(args)
 	case "printf":
@@ -111,6 +113,25 @@ func (r *lineReader) writes(words []string, in stream) stream {
 		return stream{present: true, below: in.below}
 	}
 	return stream{present: true}
+}
+
+// copies takes down what is copied into a file, of a file that the line wrote or of what is read.
+func (r *lineReader) copies(args []string, in stream) {
+	if len(args) == 0 {
+		return
+	}
+	text := in.text
+	for _, w := range args[:len(args)-1] {
+		if from, ok := r.writtenTo(w); ok {
+			text = from
+		}
+	}
+	for _, w := range args {
+		to, ok := strings.CutPrefix(w, "of=")
+		if ok || w == args[len(args)-1] {
+			r.writeTo(to, text)
+		}
+	}
 }
 
 // listed returns what ls and git ls-files have to list.

@@ -192,6 +192,7 @@ func TestUnknownPartsMayBeWhatARuleWants(t *testing.T) {
 		{"Bash(terraform apply *)", "nix run nixpkgs#terraform -- apply", Suspected},
 		{"Bash(terraform apply *)", "docker run terraform:1.5 plan", No},
 		{"Bash(deploy *)", "go run x/cmd/deploy@latest prod", Suspected},
+		{"Bash(deploy *)", "pipx run deploy==1.0", Suspected},
 		{"Bash(deploy *)", "npm run deploy:prod", No},
 		{"Bash(deploy *)", "ssh-add x; mosh deploy@h.example ls", No},
 		{"Bash(deploy *)", "make SHELL=deploy all", Suspected},
