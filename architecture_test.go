@@ -185,7 +185,6 @@ var opensItself = map[string]string{
 	"internal/daemon/tidy_linux.go":        "in /proc",
 	"internal/process/sweep_linux.go":      "in /proc",
 	"internal/safefile/safefile_unix.go":   "a folder",
-	"plugins/file_windows.go":              "no pipes lie in folders there",
 }
 
 // What another program could have put in the place of a file, such as a pipe, is not

@@ -2,12 +2,12 @@ package plugins
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // bare is an error without the path that a caller says itself.
@@ -61,7 +61,7 @@ func checkBinary(path string, info fs.FileInfo) *Problem {
 
 // readFile reads a small file that no other user can have written.
 func readFile(path string, most int64) ([]byte, error) {
-	f, err := openFile(path)
+	f, err := safefile.Regular(os.OpenFile(path, os.O_RDONLY|safefile.NonBlock|safefile.NoFollow, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +70,8 @@ func readFile(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
-	}
 	if who := foreign(info); who != "" {
 		return nil, errors.New(who)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("it is larger than %d bytes", most)
-	}
-	return data, err
+	return safefile.ReadAll(f, most)
 }

@@ -6,14 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
-
-// openFile opens without following a link, and without waiting for a pipe.
-func openFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-}
 
 // foreign says which other users could change a file, "" if none.
 func foreign(info fs.FileInfo) string {

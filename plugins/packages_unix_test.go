@@ -46,7 +46,7 @@ func TestManifestOfAPackageIsReadWithCare(t *testing.T) {
 		"version = ":                                                                 {code: CodeManifest, says: "toml"},
 		"version = 5":                                                                {code: CodeManifest, says: "version"},
 		"#" + strings.Repeat("x", maxManifest-1):                                     {},
-		"#" + strings.Repeat("x", maxManifest):                                       {code: CodeManifest, says: "it is larger than 4096 bytes"},
+		"#" + strings.Repeat("x", maxManifest):                                       {code: CodeManifest, says: "it is larger than 4 KiB"},
 	} {
 		b := newBench(t)
 		b.script("fault", "exit 1\n")

@@ -33,26 +33,10 @@ func (ws *workspace) grep(ctx context.Context, in toolInput) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := checkGlob(in.Glob); err != nil {
-		return "", err
-	}
-	t, err := ws.find(in.Path)
-	if err != nil {
-		return "", err
-	}
 	ctx, cancel := context.WithTimeout(ctx, searchWithin)
 	defer cancel()
 	s := &search{ws: ws, re: re, ctx: ctx}
-	all, err := ws.walk(ctx, t, func(rel string, t target) error {
-		if in.Glob != "" && !doublestar.MatchUnvalidated(in.Glob, rel) {
-			return nil
-		}
-		return s.file(t)
-	})
-	if err != nil {
-		return "", err
-	}
-	return s.found(all, "[no line matches]"), nil
+	return s.in(ctx, in.Path, in.Glob, s.file, "[no line matches]")
 }
 
 // glob is the tool Glob.
@@ -60,26 +44,31 @@ func (ws *workspace) glob(ctx context.Context, in toolInput) (string, error) {
 	if in.Pattern == "" {
 		return "", errors.New("the pattern is empty")
 	}
-	if err := checkGlob(in.Pattern); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, searchWithin)
+	defer cancel()
+	s := &search{ws: ws}
+	return s.in(ctx, in.Path, in.Pattern, func(t target) error { return s.add(filepath.ToSlash(t.name)+"\n", maxPaths) }, "[no file matches]")
+}
+
+// in visits the files below a path that a glob matches; "" = all.
+func (s *search) in(ctx context.Context, path, glob string, visit func(target) error, none string) (string, error) {
+	if err := checkGlob(glob); err != nil {
 		return "", err
 	}
-	t, err := ws.find(in.Path)
+	t, err := s.ws.find(path)
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, searchWithin)
-	defer cancel()
-	s := &search{}
-	all, err := ws.walk(ctx, t, func(rel string, t target) error {
-		if !doublestar.MatchUnvalidated(in.Pattern, rel) {
+	all, err := s.ws.walk(ctx, t, func(rel string, t target) error {
+		if glob != "" && !doublestar.MatchUnvalidated(glob, rel) {
 			return nil
 		}
-		return s.add(filepath.ToSlash(t.name)+"\n", maxPaths)
+		return visit(t)
 	})
 	if err != nil {
 		return "", err
 	}
-	return s.found(all, "[no file matches]"), nil
+	return s.found(all, none), nil
 }
 
 // checkGlob refuses globs that are wrong, or that take long to match.

@@ -75,10 +75,7 @@ func readTarget(path string) (file, error) {
 // other end of a pipe.
 func readBounded(path string) ([]byte, error) {
 	data, err := safefile.Read(path, maxFile)
-	if about := (*fs.PathError)(nil); err != nil && !errors.As(err, &about) {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return data, err
+	return data, safefile.Named(path, err)
 }
 
 // heir is who owns what is made in a directory that may not be there yet: the

@@ -154,12 +154,12 @@ func (b *bench) run(ctx context.Context, h *testedHook, file string) caseResult 
 func (b *bench) try(ctx context.Context, h *testedHook, root *os.Root, file string) (*hooktest.Case, *hooktest.Report, error) {
 	f, err := safefile.OpenIn(root, file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
+		return nil, nil, safefile.Named(file, err)
 	}
 	defer f.Close()
 	data, err := safefile.ReadAll(f, maxCase)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
+		return nil, nil, safefile.Named(file, err)
 	}
 	return b.tryText(ctx, h, root, strings.TrimSuffix(path.Base(file), caseSuffix), data)
 }

@@ -81,8 +81,13 @@ func ReadJSON(path string, into any) error {
 	if err == nil {
 		err = json.Unmarshal(data, into)
 	}
+	return Named(path, err)
+}
+
+// Named names the file in an error that is about what the file is.
+func Named(path string, err error) error {
 	if about := (*fs.PathError)(nil); err != nil && !errors.As(err, &about) {
-		err = fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return err
 }

@@ -72,12 +72,9 @@ func (f *folder) visit(name string, d fs.DirEntry, err error) error {
 func readBounded(root *os.Root, name string) ([]byte, error) {
 	f, err := safefile.OpenIn(root, filepath.FromSlash(name))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, safefile.Named(name, err)
 	}
 	defer f.Close()
 	data, err := safefile.ReadAll(f, maxFile)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return data, err
+	return data, safefile.Named(name, err)
 }

@@ -82,11 +82,11 @@ func readFile(root *os.Root, name string) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	data, err := io.ReadAll(io.LimitReader(f, pack.MaxFile+1))
-	if err == nil && len(data) > pack.MaxFile {
-		err = fmt.Errorf("%s has more than %d MiB; keep it out of the pack", name, pack.MaxFile>>20)
+	data, err := safefile.ReadAll(f, pack.MaxFile)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w; keep it out of the pack", name, err)
 	}
-	return data, executable(info, data), err
+	return data, executable(info, data), nil
 }
 
 // assemble makes the parts of a pack.
