@@ -120,8 +120,10 @@ func (r *lineReader) texts(words []string, h how, via string) {
 		if _, run, ok := strings.Cut(strings.Replace(w, " :!", " !", 1), " !"); ok && !r.said { // :r !ls
 			r.text(run, min(h, may), via)
 		}
-		if typed := typedKeys.Replace(w); typed != w && h > mentioned {
-			r.text(typed, min(h, may), via)
+		if h > mentioned && strings.ContainsAny(w, `\^`) {
+			if typed := typedKeys.Replace(w); typed != w {
+				r.text(typed, min(h, may), via)
+			}
 		}
 		for range maxChoices {
 			bang := strings.HasPrefix(w, "!") || strings.HasPrefix(w, ":!") // of an editor
