@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -171,7 +172,7 @@ func TestPayloadsThatCannotBeReadAreErrors(t *testing.T) {
 	for name, payload := range map[string]string{
 		"empty": "", "text": "hello", "a list": "[]", "cut": `{"tool_name":"Bash"`, "a key twice": `{"tool_name":"A","tool_name":"B"}`,
 		"no tool": `{"hook_event_name":"PreToolUse"}`, "another event": `{"hook_event_name":"Stop","tool_name":"Bash"}`,
-		"a wrong type": `{"tool_name":"Bash","session_id":7}`, "a tool that is no text": `{"tool_name":{"a":1}}`,
+		"a wrong type": `{"tool_name":"Bash","session_id":7}`, "a tool that is no text": `{"tool_name":{"a":1}}`, "a directory that is no text": `{"tool_name":"Bash","cwd":5}`,
 	} {
 		if in, err := a.Decode("PreToolUse", []byte(payload), Caller{}); err == nil {
 			t.Errorf("%s became %+v", name, in)
@@ -179,6 +180,22 @@ func TestPayloadsThatCannotBeReadAreErrors(t *testing.T) {
 	}
 	if _, err := a.Decode("BeforeTool", []byte(`{}`), Caller{}); err == nil {
 		t.Error("an event that it does not have was decoded")
+	}
+}
+
+// A guard of prompts would judge an empty one.
+func TestPayloadWithoutItsPromptIsAnError(t *testing.T) {
+	for _, a := range Agents() {
+		for _, native := range a.Events() {
+			if ours, _ := a.Event(native); ours != hook.EventUserPromptSubmit {
+				continue
+			}
+			for _, payload := range []string{`{}`, `{"prompt":null}`, `{"prompt":7}`, `{"Prompt":"x"}`, `{"tool_info":{}}`} {
+				if in, err := a.Decode(native, []byte(payload), Caller{}); err == nil || errors.Is(err, ErrNoEvent) {
+					t.Errorf("%s: %s became %+v, %v", a.Name, payload, in, err)
+				}
+			}
+		}
 	}
 }
 

@@ -72,6 +72,9 @@ func (a *Agent) Decode(event string, stdin []byte, caller Caller) (hook.Input, e
 	if err := c.translateTool(); err != nil {
 		return nil, err
 	}
+	if c.event == hook.EventUserPromptSubmit && c.lacks("prompt") {
+		return nil, fmt.Errorf("the payload of %s: no prompt", event) // its guards would judge an empty one
+	}
 	return c.input()
 }
 
@@ -87,7 +90,7 @@ func (c *call) input() (hook.Input, error) {
 		c.said.Event = c.native
 		c.set(nativeKey, c.said)
 	}
-	if c.text("cwd") == "" {
+	if c.lacks("cwd") || string(c.fields["cwd"]) == `""` {
 		c.set("cwd", c.caller.Dir)
 	}
 	in, err := hook.DecodeMembers(c.members())
@@ -115,6 +118,12 @@ func (c *call) members() []hook.Member {
 		list = append(list, hook.Member{Key: key, Value: value})
 	}
 	return list
+}
+
+// lacks tells that a field is not there, or is null.
+func (c *call) lacks(key string) bool {
+	value := c.fields[key]
+	return value == nil || string(value) == "null"
 }
 
 // text returns a field that is a text, "" if it is none.

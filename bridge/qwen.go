@@ -39,7 +39,7 @@ var qwen = Agent{
 func prepareQwen(c *call) error {
 	switch c.event {
 	case hook.EventUserPromptSubmit:
-		if _, there := c.fields["prompt"]; there && c.text("prompt") == "" {
+		if string(c.fields["prompt"]) == `""` {
 			return ErrNoEvent
 		}
 	case hook.EventPostToolBatch:

@@ -24,16 +24,16 @@ var windsurf = Agent{
 		text := func(key string) (s string) { _ = json.Unmarshal(info[key], &s); return s } // "" if it is none
 		switch c.native {
 		case "pre_user_prompt":
-			c.set("prompt", text("user_prompt"))
+			c.fields["prompt"] = info["user_prompt"]
 		case "pre_run_command", "post_run_command":
 			c.set("tool_name", "Bash")
-			c.set("tool_input", map[string]string{"command": text("command_line")})
+			c.set("tool_input", map[string]any{"command": info["command_line"]})
 		case "pre_read_code", "post_read_code":
 			c.set("tool_name", "Read")
-			c.set("tool_input", map[string]string{"file_path": text("file_path")})
+			c.set("tool_input", map[string]any{"file_path": info["file_path"]})
 		case "pre_write_code", "post_write_code":
 			c.set("tool_name", "Edit")
-			c.set("tool_input", map[string]any{"file_path": text("file_path"), "edits": info["edits"]})
+			c.set("tool_input", map[string]any{"file_path": info["file_path"], "edits": info["edits"]})
 		case "pre_mcp_tool_use", "post_mcp_tool_use":
 			c.set("tool_name", "mcp__"+text("mcp_server_name")+"__"+text("mcp_tool_name"))
 			c.fields["tool_input"] = info["mcp_tool_arguments"]

@@ -129,7 +129,7 @@ func (u user) environ(env []string) []string {
 	same := placesOf(env) == u.places && environ.Get(env, "HOME") == u.home
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if slices.ContainsFunc(switches, func(s string) bool { return environ.Same(s, name) }) || !same && (name == "HOME" || standard[name] != "") {
+		if disarms(name) || !same && (name == "HOME" || standard[name] != "") {
 			continue
 		}
 		hooks = append(hooks, kv)
@@ -140,9 +140,23 @@ func (u user) environ(env []string) []string {
 	return hooks
 }
 
-// switches are variables that switch hooks off: with the prefix "true" every command succeeds. An agent's project can
-// set its environment, so a bridged call does not obey them.
-var switches = []string{"TENTERHOOK_NO_HOOKS", "CALIBAN_NO_HOOKS", "CLAUDE_CODE_SHELL_PREFIX"}
+// disarms tells whether a variable switches hooks off, or has any program load code before its own. An agent's project can
+// set its environment, so the hooks of a bridged call do not get such a variable. Their manifest can set it.
+func disarms(name string) bool {
+	return strings.HasPrefix(name, "BASH_FUNC_") || slices.ContainsFunc(disarming, func(s string) bool { return environ.Same(s, name) })
+}
+
+var disarming = []string{
+	"TENTERHOOK_NO_HOOKS", "CALIBAN_NO_HOOKS",
+	"CLAUDE_CODE_SHELL_PREFIX", // with "true" every command succeeds
+	// Of the loader: ld.so(8), dyld(1).
+	"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "GCONV_PATH",
+	// Of shells: a file that runs first, or options such as noexec.
+	"BASH_ENV", "ENV", "ZDOTDIR", "SHELLOPTS", "BASHOPTS",
+	// Of interpreters: options, and where modules are looked for.
+	"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONINSPECT", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB",
+	"RUBYOPT", "RUBYLIB", "LUA_INIT", "PHPRC", "PHP_INI_SCAN_DIR", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "DOTNET_STARTUP_HOOKS",
+}
 
 // homes are the directories that ~ may mean, besides the user's own.
 func (u user) homes() []string {

@@ -5,6 +5,7 @@ package daemon_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -231,6 +232,37 @@ func TestTheEnvironmentCannotSwitchHooksOff(t *testing.T) {
 		u.wantDenied(ask("PreToolUse", u.shell("rm x"), "TENTERHOOK_NO_HOOKS=1"), "not here")
 		// "true './run.sh'" has no objection.
 		u.wantDenied(ask("PreToolUse", u.shell("rm x"), "CLAUDE_CODE_SHELL_PREFIX=true"), "not here")
+	})
+}
+
+// A variable that loads code into any program would do the same to each guard that is a command.
+func TestTheEnvironmentCannotLoadCodeIntoAGuard(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash")
+	}
+	both(t, `
+-- home/.config/tenterhook/hooks/guard/HOOK.md --
++++
+event = "PreToolUse"
+command = "bash guard.sh"
+on_failure = "block"
++++
+-- home/.config/tenterhook/hooks/guard/guard.sh --
+cat > /dev/null
+echo "not here: $(env)" >&2
+exit 2
+-- work/hostile.sh --
+exit 0
+`, func(u *user, ask func(event, payload string, env ...string) reply) {
+		off := filepath.Join(u.work, "hostile.sh")
+		for _, kv := range []string{"BASH_ENV=" + off, "SHELLOPTS=noexec", "BASH_FUNC_cat%%=() { exit 0; }", "BASH_FUNC_exit%%=() { return 0; }"} {
+			u.wantDenied(ask("PreToolUse", u.shell("ls"), kv), "not here")
+		}
+		r := ask("PreToolUse", u.shell("ls"), "LD_PRELOAD="+off, "LD_LIBRARY_PATH="+off, "PYTHONPATH="+u.work, "NODE_OPTIONS=--require="+off, "PERL5OPT=-Mhostile", "RUBYOPT=-rhostile", "KEPT=1")
+		u.wantDenied(r, "KEPT=1")
+		if strings.Contains(r.stdout, "hostile") || strings.Contains(r.stdout, "PYTHONPATH") {
+			t.Errorf("the guard has %+v", r)
+		}
 	})
 }
 
