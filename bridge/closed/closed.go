@@ -148,7 +148,7 @@ func Undecided(agent, event, why string) Answer {
 	return a
 }
 
-// Unheard is the exit code of an entry that could not print its answer, which has this code. A gate refuses by the
+// Unheard is the exit code of an entry that could not print its answer; code is the answer's own. A gate refuses by the
 // code alone: an answer that ends with 0 would be taken for consent.
 func Unheard(agent, event string, code int) int {
 	if Classify(agent, event) == Observer {

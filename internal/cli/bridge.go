@@ -34,9 +34,11 @@ func (a *app) bridgeCommand() *cobra.Command {
 			} else {
 				answer = daemon.Direct(cmd.Context(), call)
 			}
+			survivePipes()
 			_, err = a.Out.Write(answer.Stdout)
 			_, _ = a.Err.Write(answer.Stderr)
-			a.code = answer.Code(call.Agent, call.Event, err)
+			out, _ := fileOf(a.Out)
+			a.code = answer.Code(call.Agent, call.Event, out, err)
 			return nil
 		},
 	}

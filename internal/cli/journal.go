@@ -320,10 +320,13 @@ func sparkline(counts []int64) string {
 	return b.String()
 }
 
+// survivePipes makes a write to a pipe that nobody reads an error. Without it such a write to stdout ends the process.
+func survivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 // record makes the registry that this command opens write to the journal, also if
 // what the command prints is not read.
 func (a *app) record() {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a closed pipe ends the process before it wrote
+	survivePipes() // the record is written even if the output is not read
 	a.recording = recording.New(a.stateDir(), os.Environ(), nil)
 	a.opts.Recorder = a.recording
 }

@@ -140,22 +140,30 @@ func (u user) environ(env []string) []string {
 	return hooks
 }
 
-// disarms tells whether a variable switches hooks off, or has any program load code before its own. An agent's project can
+// disarms tells whether a variable switches hooks off, or has programs load code before their own. An agent's project can
 // set its environment, so the hooks of a bridged call do not get such a variable. Their manifest can set it.
 func disarms(name string) bool {
-	return strings.HasPrefix(name, "BASH_FUNC_") || slices.ContainsFunc(disarming, func(s string) bool { return environ.Same(s, name) })
+	return slices.ContainsFunc(disarming, func(s string) bool {
+		if prefix, ok := strings.CutSuffix(s, "*"); ok {
+			return len(name) > len(prefix) && environ.Same(prefix, name[:len(prefix)])
+		}
+		return environ.Same(s, name)
+	})
 }
 
+// A star stands for any end of a name. docs/daemon.md lists all of these.
 var disarming = []string{
 	"TENTERHOOK_NO_HOOKS", "CALIBAN_NO_HOOKS",
 	"CLAUDE_CODE_SHELL_PREFIX", // with "true" every command succeeds
-	// Of the loader: ld.so(8), dyld(1).
-	"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "GCONV_PATH",
-	// Of shells: a file that runs first, or options such as noexec.
-	"BASH_ENV", "ENV", "ZDOTDIR", "SHELLOPTS", "BASHOPTS",
+	// Of the loader and of the C library: ld.so(8), dyld(1).
+	"LD_*", "DYLD_*", "GCONV_PATH", "OPENSSL_CONF",
+	// Of shells: a file that runs first, options such as noexec, functions.
+	"BASH_ENV", "BASH_FUNC_*", "ENV", "ZDOTDIR", "SHELLOPTS", "BASHOPTS", "PSModulePath",
 	// Of interpreters: options, and where modules are looked for.
-	"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONINSPECT", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB",
-	"RUBYOPT", "RUBYLIB", "LUA_INIT", "PHPRC", "PHP_INI_SCAN_DIR", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "DOTNET_STARTUP_HOOKS",
+	"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONINSPECT", "NODE_OPTIONS", "NODE_PATH", "BUN_OPTIONS",
+	"PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "BUNDLE_GEMFILE", "LUA_*",
+	"PHPRC", "PHP_INI_SCAN_DIR", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH",
+	"DOTNET_STARTUP_HOOKS", "CORECLR_*", "COR_*", "R_PROFILE_USER", "R_PROFILE",
 }
 
 // homes are the directories that ~ may mean, besides the user's own.

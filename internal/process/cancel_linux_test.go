@@ -2,6 +2,9 @@ package process_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,10 +39,23 @@ func TestChildThatClosesItsDescriptorsIsWaitedFor(t *testing.T) {
 
 // A process that is stopped hears no other signal than SIGCONT and SIGKILL.
 func TestStoppedChildHearsThatItIsToEnd(t *testing.T) {
-	s := shell("trap 'echo heard; exit 3' TERM; kill -STOP $$; exit 4")
-	s.Timeout, s.Grace = 300*time.Millisecond, time.Minute
-	res, err := process.Run(t.Context(), s)
-	if err != nil || !res.TimedOut || string(res.Stdout) != "heard\n" || res.ExitCode != 3 {
+	file := filepath.Join(t.TempDir(), "pid")
+	s := shell("trap 'echo heard; exit 3' TERM; echo $$ > " + file + "; kill -STOP $$; exit 4")
+	s.Grace = time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		defer cancel()
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			pid, _ := os.ReadFile(file)
+			if stat, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat"); strings.Contains(string(stat), ") T ") {
+				return
+			}
+		}
+		t.Error("the child does not stop")
+	}()
+	res, err := process.Run(ctx, s)
+	if err != nil || !res.Cancelled || string(res.Stdout) != "heard\n" || res.ExitCode != 3 {
 		t.Errorf("%+v %v", res, err)
 	}
 }

@@ -224,17 +224,20 @@ func TestP8HostIsKilled(t *testing.T) {
 	wantGoneWith(t, host, report)
 }
 
-// wantGoneWith kills a host once its hook has reported its processes, and wants these gone within 1 s.
+// wantGoneWith kills a host once its hook has reported its processes and has a guard, and wants these gone within 1 s.
 func wantGoneWith(t *testing.T, host *exec.Cmd, report string) {
 	t.Helper()
 	var pids []byte
-	for deadline := time.Now().Add(10 * time.Second); len(pids) == 0 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); len(pids) == 0 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		pids, _ = os.ReadFile(report)
 	}
-	for deadline := time.Now().Add(20 * time.Second); !hasGuard(host.Process.Pid) && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
+	for deadline := time.Now().Add(20 * time.Second); !hasGuard(host.Process.Pid); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Error("the host has no guard")
+			break
+		}
 	}
-	time.Sleep(200 * time.Millisecond) // it is told the group
+	time.Sleep(500 * time.Millisecond) // the host names the group to the guard right after the guard's start
 	host.Process.Kill()
 	host.Wait()
 	began := time.Now()
@@ -258,6 +261,9 @@ func wantGoneWith(t *testing.T, host *exec.Cmd, report string) {
 // hasGuard tells whether a host has started the shell that ends its groups after it.
 func hasGuard(host int) bool {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", host))
+	if len(lists) == 0 {
+		return true // this kernel does not tell
+	}
 	for _, list := range lists {
 		children, _ := os.ReadFile(list)
 		for _, pid := range strings.Fields(string(children)) {

@@ -363,7 +363,7 @@ func TestStatusIsOfWhoeverLives(t *testing.T) {
 
 func waitFor(t *testing.T, what func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !what(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); !what(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("waited in vain")
 		}

@@ -56,7 +56,7 @@ func runPatiently(ctx context.Context, s *Spec, token string, deadline time.Time
 	}
 }
 
-// patience is how long a program that is being written is waited for, by one who has so long; zero: any time.
+// patience returns how long to retry a program that is still being written; has is the caller's own limit, 0 = none.
 func patience(has time.Duration) time.Duration {
 	if has <= 0 {
 		return busyFor

@@ -157,12 +157,23 @@ func (a *Answer) Frame() []byte {
 	return AppendFrame(nil, KindAnswer, []byte{byte(a.ExitCode)}, a.Stdout, a.Stderr)
 }
 
-// Code is the exit code of an entry whose answer was printed with this error.
-func (a *Answer) Code(agent, event string, printed error) int {
-	if printed != nil {
+// Code is the exit code of an entry whose answer was printed to out with this error. A gate whose answer goes to the null
+// device has printed nothing: Go opens that device in place of a stdout that its parent had closed.
+func (a *Answer) Code(agent, event string, out *os.File, printed error) int {
+	lost := printed != nil || len(a.Stdout) > 0 && closed.Classify(agent, event) != closed.Observer && isNull(out)
+	if lost {
 		return closed.Unheard(agent, event, a.ExitCode)
 	}
 	return a.ExitCode
+}
+
+func isNull(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	this, err := f.Stat()
+	null, statErr := os.Stat(os.DevNull)
+	return err == nil && statErr == nil && os.SameFile(this, null)
 }
 
 // ParseAnswer reads the fields of an answer.

@@ -269,7 +269,7 @@ func (e *entry) answer(a *Answer) {
 	e.once.Do(func() {
 		err := writeAll(1, a.Stdout)
 		_ = writeAll(2, a.Stderr)
-		os.Exit(a.Code(e.agent, e.event, err))
+		os.Exit(a.Code(e.agent, e.event, os.Stdout, err))
 	})
 	select {} // the first one ends the process
 }

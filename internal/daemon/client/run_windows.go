@@ -29,7 +29,7 @@ func Main(args []string) {
 	}
 	_, err = os.Stdout.Write(answer.Stdout)
 	_, _ = os.Stderr.Write(answer.Stderr)
-	os.Exit(answer.Code(args[0], args[1], err))
+	os.Exit(answer.Code(args[0], args[1], os.Stdout, err))
 }
 
 // direct has the tenterhook beside this program decide. It fails if that cannot be started, crashes, or is later than
