@@ -46,7 +46,11 @@ func (r *lineReader) handedInput(words []string, at int, in stream, via string) 
 		}
 		r.text(in.text, may, via)
 	}
-	if items := in.items(); in.known && len(items) > 0 && len(items) <= maxChoices { // as xargs does
+	var items []string
+	if in.known { // else the list of what it may be costs, and is not used
+		items = in.items()
+	}
+	if len(items) > 0 && len(items) <= maxChoices { // as xargs does
 		r.carried(append(slices.Clone(words[1:]), items...), stream{}, may, via)
 		if text := strings.Join(words[1:], " "); strings.Contains(text, "{}") {
 			r.text(strings.ReplaceAll(text, "{}", strings.Join(items, " ")), may, via)
