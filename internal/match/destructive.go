@@ -310,10 +310,14 @@ func (d *destruction) find(args []string) {
 // mode judges a change of all files' modes or owners.
 func (d *destruction) mode(name string, args []string) {
 	recursive := slices.ContainsFunc(args, func(w string) bool {
-		return isOption(w) && w[1] != '-' && strings.Contains(w, "R") || strings.HasPrefix(w, "--rec") || isTreeSwitch(name, w)
+		return isOption(w) && w[1] != '-' && strings.Contains(w, "R") || strings.HasPrefix(w, "--rec")
 	})
-	for _, w := range args {
-		if isTreeSwitch(name, w) || name == "icacls" && isSwitch(w) {
+	program := d.now.program()
+	for i := range args {
+		recursive = recursive || isTreeSwitch(program, args, i)
+	}
+	for i, w := range args {
+		if windowsSwitch(program, args, i) != "" {
 			continue
 		}
 		p := d.danger(w)
@@ -333,22 +337,6 @@ func (d *destruction) mode(name string, args []string) {
 			d.verdict(doubtful, "would change "+describe(w, p))
 		}
 	}
-}
-
-// isTreeSwitch recognises the switch by which a program of Windows takes all that is below: icacls /t, takeown /r,
-// attrib /s. Git's shell needs two slashes.
-func isTreeSwitch(name, w string) bool {
-	switch strings.ToLower(w) {
-	case "/t", "//t", "/r", "//r":
-		return name == "icacls"
-	case "/s", "//s":
-		return name == "attrib"
-	}
-	return false
-}
-
-func isSwitch(w string) bool {
-	return strings.HasPrefix(w, "/") && !strings.Contains(strings.TrimLeft(w, "/"), "/") && len(w) > 1 && !hasDrive(w[1:])
 }
 
 // takesAway recognises a mode that takes permissions: 000, a-x, -x.

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -107,7 +108,7 @@ func (r *lineReader) named(program string, words []string, via string) {
 	if program == "" || !r.charge(words) {
 		return
 	}
-	program = cmpName(referred(program), program)
+	program = cmp.Or(referred(program), program)
 	values := slices.Clone(words)
 	for i, w := range words {
 		if _, val, ok := strings.Cut(w, "="); ok {
@@ -128,13 +129,6 @@ func (r *lineReader) named(program string, words []string, via string) {
 	if len(words) == 0 {
 		r.carried([]string{program}, stream{}, may, via)
 	}
-}
-
-func cmpName(name, other string) string {
-	if name != "" {
-		return name
-	}
-	return other
 }
 
 // referred returns the name of the program that a reference to an image, a package or a
@@ -255,7 +249,7 @@ func (r *lineReader) referred(words []string, at int, via string) {
 	if !r.charge(words) {
 		return
 	}
-	words = append([]string{cmpName(name, words[0])}, rest...)
+	words = append([]string{cmp.Or(name, words[0])}, rest...)
 	s := newStarted(words, min(r.how, may), via)
 	s.suffix, s.origin, s.said = true, at, r.said
 	r.line.add(s)

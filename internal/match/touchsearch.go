@@ -82,7 +82,7 @@ func (s *touchSearch) command(one *started) {
 		}
 		h := one.how
 		if s.mode == Write && role&asGuess != 0 {
-			if isProgramValue(one.args(), i) {
+			if runsValue(name, w) {
 				continue
 			}
 			h = may
@@ -97,10 +97,10 @@ func (s *touchSearch) command(one *started) {
 	}
 }
 
-// isProgramValue reports whether a word names a program that is run: make SHELL=/bin/bash.
-func isProgramValue(args []string, i int) bool {
-	option, _, joined := strings.Cut(args[i], "=")
-	return joined && namesProgram(option) || i > 0 && isOption(args[i-1]) && namesProgram(args[i-1])
+// runsValue reports whether a word gives make a program that it runs: make SHELL=/bin/bash.
+func runsValue(name, w string) bool {
+	variable, _, joined := strings.Cut(strings.ToLower(w), "=")
+	return joined && (name == "make" || name == "gmake") && (variable == "shell" || compilers.has(variable))
 }
 
 // word holds the parts of a word that may be paths against the patterns. opens

@@ -61,6 +61,7 @@ var (
 
 // usesOf says what a program does with its words.
 func usesOf(name string, args []string) use {
+	program := name
 	name = kindOf(name)
 	u := use{def: asRead | asWrite | asGuess, opens: !namesOnly.has(name) && !unrelated.has(name) && isPlain(name)}
 	switch {
@@ -75,8 +76,8 @@ func usesOf(name string, args []string) use {
 			u.def &^= asWrite
 		}
 	}
-	if (name == "icacls" || name == "attrib") && !slices.ContainsFunc(args, func(w string) bool { return isSwitch(w) || strings.HasPrefix(w, "+") || strings.HasPrefix(w, "-") }) {
-		u.def = 0 // they show what they change with a switch
+	if (name == "icacls" || name == "attrib") && !changesModes(program, args) {
+		u.def = 0
 	}
 	u.recursive = trees.has(name) || recursiveOption(name, args)
 	u.here = name == "rg" || name == "ag" || name == "ack"

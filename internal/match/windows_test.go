@@ -249,6 +249,24 @@ func TestDestructiveKnowsDrives(t *testing.T) {
 	}
 }
 
+// A drive and a switch look alike in Git's shell: each program knows its switches by name.
+func TestSwitchesOfWindowsProgramsAreNoPaths(t *testing.T) {
+	asOnWindows(t)
+	for command, want := range map[string]Certainty{
+		`attrib -r /s /d build`: No, `attrib +h /s /d .git`: No, `attrib -r //s //d build`: No, `attrib -R /S /D 'src\*'`: No,
+		`icacls build /grant me:F /t /c /q /l`: No, `icacls build /inheritance:e /t`: No, `icacls build //reset //t`: No, `icacls /?`: No,
+		`cacls build /e /g me:F /t`: No, `takeown /f build /r /d Y`: No, `takeown //f build //r //d Y`: No, `takeown /r /a /f build`: No,
+		`takeown /f /c /r`: Sure, `takeown //f /c //r`: Sure, `takeown /r /f /d`: Sure, `takeown.exe /F C:\\ /R /D Y`: Sure, `takeown /f /f /r`: Sure,
+		`icacls /c /reset /t`: Sure, `icacls /t /grant me:F /t`: Sure, `cacls /e /t /g me:F`: Sure, `icacls 'C:\Windows' /reset /t`: Sure,
+		`attrib -r /c /s /d`: Sure, `attrib -r C:/ /s`: Sure, `attrib +h /c/Windows /s /d`: Sure, `attrib -r /x /s`: Sure,
+		`takeown /f /c`: Suspected, `attrib +r C:/Windows`: Suspected,
+	} {
+		if d := Destructive(windowsCall("Bash", "command", command)); d.Certainty != want {
+			t.Errorf("%s: %+v, want %v", command, d, want)
+		}
+	}
+}
+
 // A home directory is one also where the session's directory is below it.
 func TestHomeAboveTheSessionIsAHome(t *testing.T) {
 	for _, windows := range []bool{false, true} {
