@@ -257,6 +257,34 @@ tenterhook daemon stop
 	}
 }
 
+// Two tasks may name each other, and a command of one word may be a task.
+func TestEachTaskThatATaskNamesIsRead(t *testing.T) {
+	for name, commands := range map[string]string{
+		"a circle":            "  a:\n    cmds:\n      - task: b\n      - task: evil\n  b:\n    deps: [a]\n",
+		"a long circle":       "  a:\n    deps: [b, b, b, b, b, b, b, b]\n  b:\n    deps: [a, a, a, a, a, a, a, a, evil]\n",
+		"a broken command":    "  a:\n    cmds:\n      - echo \"(\n      - tenterhook daemon stop\n",
+		"a list of two":       "  a:\n    deps:\n      - b\n      - evil\n  b:\n    deps:\n      - a\n",
+		"many commands":       "  a:\n    cmds:\n" + strings.Repeat("      - ls\n", 100) + "      - task: evil\n",
+		"many other commands": "  a:\n    cmds:\n" + numbered(100, "      - x%d\n") + "      - task: evil\n",
+	} {
+		judge := project(t, "-- Taskfile.yml --\nversion: '3'\ntasks:\n"+commands+"  evil: tenterhook daemon stop\n  good: echo hi\n")
+		if got := judge("task a"); got != hook.Deny {
+			t.Errorf("%s: %v, want deny", name, got)
+		}
+		if got := judge("task good"); got != hook.NoOpinion {
+			t.Errorf("%s: good: %v, want no objection", name, got)
+		}
+	}
+}
+
+func numbered(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
 func TestWhatAProjectRunsByNameIsReadWithinBounds(t *testing.T) {
 	var values, pairs strings.Builder
 	for c := 'a'; c < 'i'; c++ { // each value is many of the next

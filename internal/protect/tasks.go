@@ -40,22 +40,34 @@ func (s *search) tasks(c *match.Call, args, dirs []string) {
 	}
 	for _, dir := range dirs {
 		for _, file := range []string{"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml"} {
-			lines := strings.Split(s.read(filepath.Join(dir, file)), "\n")
-			for i := 0; i < len(names) && len(names) < maxScripts; i++ {
-				names = append(names, s.task(c, dir, lines, names[i])...)
+			var lines [][]string
+			for line := range strings.Lines(s.read(filepath.Join(dir, file))) {
+				if m := taskLine().FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil && strings.TrimSpace(line) != "" {
+					lines = append(lines, m)
+				}
+			}
+			var commands []string
+			for i := 0; i < len(names) && len(lines) > 0; i++ {
+				runs, needs := task(lines, names[i])
+				s.text(c, dir, strings.Join(runs, "\n"))
+				commands = append(commands, runs...)
+				for _, need := range needs {
+					if len(names) < maxFiles && !slices.Contains(names, need) {
+						names = append(names, need)
+					}
+				}
+			}
+			for _, run := range commands { // one that cannot be read hides no other
+				s.text(c, dir, run)
 			}
 		}
 	}
 }
 
-// task takes the commands of one task, and returns the tasks that it names.
-func (s *search) task(c *match.Call, dir string, lines []string, name string) (needs []string) {
+// task returns the commands of one task, and the tasks that it names.
+func task(lines [][]string, name string) (commands, needs []string) {
 	depth := -1 // of the task's name
-	for _, line := range lines {
-		m := taskLine().FindStringSubmatch(line)
-		if m == nil || strings.TrimSpace(line) == "" {
-			continue
-		}
+	for _, m := range lines {
 		switch text := strings.Trim(strings.TrimSpace(m[4]), `'"`); {
 		case depth >= 0 && len(m[1]) <= depth:
 			depth = -1
@@ -63,18 +75,18 @@ func (s *search) task(c *match.Call, dir string, lines []string, name string) (n
 		case depth < 0:
 			if m[3] == name && m[1] != "" {
 				depth = len(m[1])
-				s.text(c, dir, text)
+				commands = append(commands, text)
 			}
 		case m[3] == "task":
 			needs = append(needs, text)
 		case m[3] == "deps":
 			needs = append(needs, strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("[], '\"", c) })...)
 		case m[3] == "" || m[3] == "cmd" || m[3] == "sh" || m[3] == "cmds":
-			s.text(c, dir, text)
+			commands = append(commands, text)
 			needs = append(needs, text) // a dependency in a list
 		}
 	}
-	return slices.DeleteFunc(needs, func(need string) bool { return need == "" || need == name || strings.Contains(need, " ") })
+	return commands, slices.DeleteFunc(needs, func(need string) bool { return need == "" || need == name || strings.Contains(need, " ") })
 }
 
 var (
