@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
+	"github.com/tenterhook/tenterhook/internal/recording"
+	"github.com/tenterhook/tenterhook/journal"
 )
 
 func (a *app) enrollCommand() *cobra.Command {
@@ -120,7 +124,7 @@ func (a *app) leaveCommand() *cobra.Command {
 		Long:    "Removes its credential here. On the hub, 'tenterhook fleet hub revoke NAME' makes it worthless.",
 		Example: "  tenterhook fleet leave",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.connected()
 			if err != nil {
 				return err
@@ -128,6 +132,9 @@ func (a *app) leaveCommand() *cobra.Command {
 			path, err := a.connectionFile()
 			if err == nil {
 				err = os.Remove(path)
+			}
+			if err == nil && a.connection == "" { // else the connection was not this machine's
+				err = stopShipping(cmd.Context())
 			}
 			if err != nil {
 				return err
@@ -139,4 +146,24 @@ func (a *app) leaveCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// stopShipping lets the journal delete its records by age again: they no longer wait for the hub.
+func stopShipping(ctx context.Context) error {
+	state, err := stateDir()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(recording.Dir(state)); err != nil {
+		return nil // nothing was recorded
+	}
+	o, err := journalOptions(ctx, state)
+	if err != nil {
+		return err
+	}
+	j, err := journal.Open(ctx, recording.Dir(state), o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.StopShipping(ctx), j.Close())
 }

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"github.com/tenterhook/tenterhook/fleet/internal/archive"
 	"github.com/tenterhook/tenterhook/fleet/internal/hub"
 	"github.com/tenterhook/tenterhook/internal/fleetstate"
+	"github.com/tenterhook/tenterhook/internal/recording"
+	"github.com/tenterhook/tenterhook/journal"
 )
 
 // hubOf is a hub that runs in the test, and its folder.
@@ -208,6 +211,42 @@ func TestTheLogOfAFleetTakesFilters(t *testing.T) {
 	}
 	if _, out, _ := call(t, "stats", "--dir", dir, "--since", "2030-01-01"); out != "no run was archived in this time\n" {
 		t.Errorf("%q", out)
+	}
+}
+
+// Records that wait for a hub are not deleted by age.
+func TestRecordsOfAMachineThatLeftWaitForNoHub(t *testing.T) {
+	state := home(t)
+	leave := func() {
+		t.Helper()
+		c := hub.Connection{URL: "tls://127.0.0.1:1", Fleet: "acme", Name: "m1", Role: hub.Machine}
+		if err := c.Save(fleetstate.ConnectionFile(state)); err != nil {
+			t.Fatal(err)
+		}
+		says(t, "leave")
+	}
+	leave() // without a journal
+	if _, err := os.Stat(recording.Dir(state)); err == nil {
+		t.Error("leave makes a journal")
+	}
+	opened := func() *journal.Journal {
+		t.Helper()
+		j, err := journal.Open(t.Context(), recording.Dir(state), journal.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	j := opened()
+	if s, err := j.BeginShipping(t.Context()); err != nil || s.First == 0 {
+		t.Fatal(s, err)
+	}
+	_ = j.Close()
+	leave()
+	j = opened()
+	defer j.Close()
+	if s, _, err := j.Shipped(t.Context()); err != nil || s.First != 0 {
+		t.Errorf("records wait from %+v on, %v", s, err)
 	}
 }
 
