@@ -88,8 +88,11 @@ func (s *search) recipes(c *match.Call, args, dirs []string, just bool) {
 var (
 	justImport  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^import\??\s+['"](.+?)['"]`) })
 	justSetting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:set|alias)\s.*:=.*$`) })
-	justIndent  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]+`) })
-	justValue   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{\s*([\w-]+)\s*\}\}`) })
+	justShell   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^set\s+(?:shell|windows-shell|script-interpreter)\s*:=\s*\[([^\]]*)\]`)
+	})
+	justIndent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]+`) })
+	justValue  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{\s*([\w-]+)\s*\}\}`) })
 )
 
 // justfile returns a justfile, and what it imports, as a makefile has it.
@@ -100,6 +103,10 @@ func (s *search) justfile(dir, text string) string {
 		}
 		text += "\n" + s.read(m[1])
 	}
+	for _, m := range justShell().FindAllStringSubmatch(text, maxScripts) { // it runs each recipe
+		text += "\nSHELL := " + strings.Join(strings.Fields(listMarks.Replace(m[1])), " ")
+	}
+	text = justShell().ReplaceAllString(text, "")
 	text = justIndent().ReplaceAllString(justSetting().ReplaceAllString(text, ""), "\t")
 	return justValue().ReplaceAllString(text, "$($1)")
 }

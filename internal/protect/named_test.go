@@ -257,6 +257,39 @@ tenterhook daemon stop
 	}
 }
 
+func TestEachSpellingOfWhatAProjectRunsIsRead(t *testing.T) {
+	for _, tt := range []struct{ line, file, evil, good string }{
+		{"cargo run", "a/.cargo/config.toml", "build.rustc-wrapper = './evil.sh'", "build.rustc-wrapper = './good.sh'"},
+		{"cargo run", "a/.cargo/config.toml", "build = { rustc-wrapper = '../evil.sh' }", "env = { runner = 'x', y = '../evil.sh' }"},
+		{"cargo test", "a/.cargo/config.toml", "[target]\n'cfg(all())'.runner = '../evil.sh'", "[net]\nretry = 2"},
+		{"cargo test", "a/.cargo/config.toml", "[target.'cfg(unix)']\nrunner = [\n  'sh', # a comment\n  '../evil.sh',\n]", "[target.'cfg(unix)']\nrunner = [\n  'sh',\n]"},
+		{"deno task x", "a/deno.jsonc", `{"tasks": {"x": "../evil.sh", /* a comment */ }}`, `{"tasks": {"x": "true", /* a comment */ }}`},
+		{"deno task x", "a/deno.json", `{"tasks": {"x": {"command": "true", "dependencies": ["y"]}, "y": {"dependencies": ["x", "z"]}, "z": "../evil.sh"}}`, `{"tasks": {"x": {"dependencies": ["y"]}, "y": "true", "z": "../evil.sh"}}`},
+		{"composer x", "a/composer.json", `{"scripts": {"x": ["@y"], "y": "@z --more", "z": "../evil.sh"}}`, `{"scripts": {"x": ["@y"], "y": "true", "z": "../evil.sh"}}`},
+		{"composer x", "a/composer.json", `{"scripts": {"x": "@composer run y", "y": "../evil.sh"}}`, `{"scripts": {"x": "@php x.php", "y": "../evil.sh"}}`},
+		{"composer install", "a/composer.json", `{"scripts": {"post-install-cmd": "../evil.sh"}}`, `{"scripts": {"x": "../evil.sh"}}`},
+		{"composer -q update", "a/composer.json", `{"scripts": {"post-autoload-dump": ["@y"], "y": "../evil.sh"}}`, `{"scripts": {"y": "../evil.sh"}}`},
+		{"composer require a/b", "a/composer.json", `{"scripts": {"pre-package-install": "../evil.sh"}}`, `{"scripts": {"package": "../evil.sh"}}`},
+		{"composer dump-autoload", "a/composer.json", `{"scripts": {"pre-autoload-dump": "../evil.sh"}}`, `{}`},
+		{"composer show", "a/composer.json", `{"scripts": {"pre-command-run": "../evil.sh"}}`, `{"scripts": {"post-install-cmd": "../evil.sh"}}`},
+		{"git evil", "a/.git/config", "[Alias]\n\tEvil = !tenterhook daemon stop", "[Alias]\n\tEvil = !true"},
+		{"git EVIL", "a/.git/config", "[alias]\n\tst = status\n[core]\n[ALIAS] evil = !tenterhook daemon stop", "[alias]\n\tother = !tenterhook daemon stop"},
+		{"git evil", "a/.git/config", "[alias]\n\tevil = \"!tenterhook \\\n daemon stop\"", "[core]\n\tevil = !tenterhook daemon stop"},
+		{"just x", "a/justfile", "set shell := ['../evil.sh']\nx:\n  true\n", "set shell := ['bash', '-c']\nx:\n  true\n"},
+		{"just x", "a/justfile", "set shell := [\n  '../evil.sh',\n  'x',\n]\nx:\n  true\n", "set dotenv-load := true\nset positional-arguments\nx:\n  true\n"},
+		{"just x", "a/justfile", "set script-interpreter := ['../evil.sh']\nx:\n  true\n", "set script-interpreter := ['python3']\nx:\n  true\n"},
+		{"just x", "a/justfile", "#!/usr/bin/env just --justfile\nx:\n  tenterhook daemon stop\n", "#!/usr/bin/env just --justfile\nx:\n  true\n"},
+		{"make x", "a/Makefile", "#!/usr/bin/make -f\nx:\n\ttenterhook daemon stop\n", "#!/usr/bin/make -f\nx:\n\ttrue\n"},
+	} {
+		for text, want := range map[string]hook.Verdict{tt.evil: hook.Deny, tt.good: hook.NoOpinion} {
+			judge := project(t, "-- evil.sh --\ntenterhook daemon stop\n-- a/evil.sh --\ntenterhook daemon stop\n-- a/good.sh --\ntrue\n-- "+tt.file+" --\n"+text+"\n")
+			if got := judge("cd a && " + tt.line); got != want {
+				t.Errorf("%s with %s: %v, want %v", tt.line, text, got, want)
+			}
+		}
+	}
+}
+
 // Two tasks may name each other, and a command of one word may be a task.
 func TestEachTaskThatATaskNamesIsRead(t *testing.T) {
 	for name, commands := range map[string]string{

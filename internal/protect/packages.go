@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscale/hujson"
+
 	"github.com/tenterhook/tenterhook/internal/match"
 )
 
@@ -21,17 +23,23 @@ type packageFile struct {
 var packageFiles = map[string][]string{"composer": {"composer.json"}, "deno": {"deno.json", "deno.jsonc", "package.json"}}
 
 // packageScript is the lines of a script, which composer writes as a list and deno as an
-// object too.
+// object too. One that begins with @ names another script.
 type packageScript []string
 
 func (p *packageScript) UnmarshalJSON(data []byte) error {
 	var line string
-	var object struct{ Command string }
+	var object struct {
+		Command      string
+		Dependencies []string
+	}
 	switch {
 	case json.Unmarshal(data, &line) == nil:
 		*p = packageScript{line}
 	case json.Unmarshal(data, &object) == nil:
 		*p = packageScript{object.Command}
+		for _, name := range object.Dependencies {
+			*p = append(*p, "@"+name)
+		}
 	default:
 		return json.Unmarshal(data, (*[]string)(p))
 	}
@@ -83,13 +91,22 @@ func (s *search) packageScripts(c *match.Call, manager string, args, dirs []stri
 	for i := 0; i < len(dirs)*len(files); i++ {
 		dir := dirs[i/len(files)]
 		var pkg packageFile
-		if json.Unmarshal([]byte(s.read(filepath.Join(dir, files[i%len(files)]))), &pkg) != nil {
+		text, err := hujson.Standardize([]byte(s.read(filepath.Join(dir, files[i%len(files)])))) // deno.jsonc has comments
+		if err != nil || json.Unmarshal(text, &pkg) != nil {
 			continue
 		}
-		for _, name := range names {
-			for _, script := range []string{"pre" + name, name, "post" + name} {
+		names := slices.Clone(names)
+		if manager == "composer" {
+			names = append(names, composerEvents(args, pkg.Scripts)...)
+		}
+		for i := 0; i < len(names); i++ {
+			for _, script := range []string{"pre" + names[i], names[i], "post" + names[i]} {
 				for _, line := range append(pkg.Scripts[script], pkg.Tasks[script]...) {
+					line, named := strings.CutPrefix(line, "@")
 					s.text(c, dir, line)
+					if name, _, _ := strings.Cut(line, " "); named && len(names) < maxFiles && !slices.Contains(names, name) {
+						names = append(names, name)
+					}
 				}
 			}
 		}
@@ -143,6 +160,23 @@ var installs = func() map[string][]string {
 	}
 	return all
 }()
+
+// composerChanges are the commands of composer that change packages or what loads them.
+var composerChanges = []string{"install", "i", "update", "u", "upgrade", "require", "r", "remove", "rm", "uninstall", "reinstall", "dump-autoload", "dumpautoload",
+	"create-project", "archive", "status"}
+
+// composerEvents are the scripts that composer runs by itself: those before and after what a command does.
+func composerEvents(args []string, scripts map[string]packageScript) []string {
+	names := []string{"init", "command", "pre-command-run"}
+	if slices.ContainsFunc(args, func(w string) bool { return slices.Contains(composerChanges, w) }) {
+		for name := range scripts {
+			if strings.HasPrefix(name, "pre-") || strings.HasPrefix(name, "post-") {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
 
 // scriptNames are the words of a package manager that may name a script: for run the
 // one behind it, else the command, as in npm test and yarn build. dirs are other

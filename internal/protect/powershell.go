@@ -69,7 +69,7 @@ var userDirectories = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\$\{?(?:env:)?(?:userprofile|home|localappdata|appdata)\b\}?|%(?:userprofile|localappdata|appdata)%`)
 })
 
-// windowsShell matches how a line of a POSIX shell starts a text of cmd.exe or PowerShell.
-var windowsShell = sync.OnceValue(func() *regexp.Regexp {
+// startsWindowsShell matches the start of cmd.exe or PowerShell in a POSIX shell line.
+var startsWindowsShell = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:cmd|powershell|pwsh)(?:\.exe)?\s+(?:\S+\s+)*?(?://?[ckr]|-c(?:ommand)?)\s+`)
 })

@@ -273,8 +273,8 @@ func (r *rules) judgeShell(c *match.Call) string {
 			return why
 		}
 	}
-	if line := lineOf(c); windowsShell().MatchString(line) { // its text is not a shell's
-		one := asLine(c, posixLine(windowsShell().ReplaceAllString(line, "sh -c ")))
+	if line := lineOf(c); startsWindowsShell().MatchString(line) { // its text is not a shell's
+		one := asLine(c, posixLine(startsWindowsShell().ReplaceAllString(line, "sh -c ")))
 		why := r.changes(one)
 		if why == "" {
 			why = r.judgeLine(one, match.Suspected)

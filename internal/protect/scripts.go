@@ -86,20 +86,28 @@ func (s *search) named(c *match.Call, words, dirs []string) {
 	}
 }
 
-// file takes a file that is run.
+// file takes a file that is run, if it is a shell script.
 func (s *search) file(c *match.Call, path string) {
-	if !s.seen[path] {
-		s.seen[path] = true
-		s.text(c, c.Cwd, s.read(path))
+	if s.seen[path] {
+		return
+	}
+	s.seen[path] = true
+	text := s.read(path)
+	if first, _, _ := strings.Cut(text, "\n"); !strings.HasPrefix(first, "#!") || strings.Contains(first, "sh") {
+		s.text(c, c.Cwd, text)
 	}
 }
 
-// read returns the text of a script, "" if it is none.
+// read returns a text file, "" if it is none or too long.
 func (s *search) read(path string) string {
 	if s.files++; s.files > maxFiles {
 		return ""
 	}
-	return readScript(path)
+	text, err := safefile.Read(path, maxScript)
+	if err != nil || bytes.IndexByte(text, 0) >= 0 {
+		return ""
+	}
+	return string(text)
 }
 
 // text takes a text that is run in a directory.
@@ -112,19 +120,6 @@ func (s *search) text(c *match.Call, dir, text string) {
 	line := asLine(c, text)
 	line.Cwd = dir
 	s.lines = append(s.lines, line)
-}
-
-// readScript returns the text of a shell script, "" if it is none or too long.
-func readScript(path string) string {
-	text, err := safefile.Read(path, maxScript)
-	if err != nil || bytes.IndexByte(text, 0) >= 0 {
-		return ""
-	}
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	if bytes.HasPrefix(first, []byte("#!")) && !bytes.Contains(first, []byte("sh")) {
-		return ""
-	}
-	return string(text)
 }
 
 // printable replaces what keeps a text from being parsed, and separates nothing.

@@ -1,11 +1,14 @@
 package protect
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/tenterhook/tenterhook/internal/match"
 )
@@ -91,9 +94,6 @@ func task(lines [][]string, name string) (commands, needs []string) {
 
 var (
 	generator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^//go:generate\s+(.+)$`) })
-	runner    = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*(?:runner|linker|rustc|rustc-wrapper|rustc-workspace-wrapper)\s*=\s*(.+)$`)
-	})
 	listMarks = strings.NewReplacer(`"`, " ", "'", " ", "[", " ", "]", " ", ",", " ")
 )
 
@@ -122,34 +122,57 @@ func (s *search) generators(c *match.Call, args, dirs []string) {
 	}
 }
 
+// cargoRuns are the keys of cargo's configuration whose value is a program that it runs.
+var cargoRuns = []string{"runner", "linker", "rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc"}
+
 // runners takes the programs with which cargo runs others.
 func (s *search) runners(c *match.Call, dirs []string) {
 	for _, dir := range dirs {
 		for _, file := range []string{"config.toml", "config"} {
-			for _, m := range runner().FindAllStringSubmatch(s.read(filepath.Join(dir, ".cargo", file)), -1) {
-				s.text(c, dir, listMarks.Replace(m[1]))
+			var config struct{ Build, Target map[string]any }
+			if toml.Unmarshal([]byte(s.read(filepath.Join(dir, ".cargo", file))), &config) != nil {
+				continue // cargo does not read it either
 			}
+			s.cargoRuns(c, dir, config.Build)
+			s.cargoRuns(c, dir, config.Target)
 		}
 	}
 }
 
-// gitAliases takes the alias of a repository that a command of git is.
+func (s *search) cargoRuns(c *match.Call, dir string, table map[string]any) {
+	for key, value := range table {
+		if below, ok := value.(map[string]any); ok {
+			s.cargoRuns(c, dir, below)
+		} else if slices.Contains(cargoRuns, key) {
+			s.text(c, dir, listMarks.Replace(fmt.Sprint(value)))
+		}
+	}
+}
+
+// gitSection is a header of git's configuration, with the name of the section.
+var gitSection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\s*([\w.-]+)[^\]]*\]`) })
+
+// gitAliases takes the alias of a repository that a command of git is. No name there has a case.
 func (s *search) gitAliases(c *match.Call, args, dirs []string) {
 	for _, dir := range dirs {
 		top, git := repository(dir)
 		if git == "" {
 			continue
 		}
-		config := s.read(filepath.Join(git, "config"))
-		_, aliases, _ := strings.Cut(config, "[alias]")
-		for line := range strings.Lines(aliases) {
-			if name, text, ok := strings.Cut(line, "="); ok && slices.Contains(args, strings.TrimSpace(name)) {
-				text = strings.Trim(strings.TrimSpace(text), `"`)
-				if run, ok := strings.CutPrefix(text, "!"); ok {
-					s.text(c, top, run)
-				} else {
-					s.text(c, top, "git "+text)
-				}
+		section := ""
+		for line := range strings.Lines(strings.ReplaceAll(s.read(filepath.Join(git, "config")), "\\\n", " ")) {
+			if m := gitSection().FindStringSubmatch(line); m != nil {
+				section, line = strings.ToLower(m[1]), line[len(m[0]):]
+			}
+			name, text, ok := strings.Cut(line, "=")
+			if !ok || section != "alias" || !slices.ContainsFunc(args, func(w string) bool { return strings.EqualFold(w, strings.TrimSpace(name)) }) {
+				continue
+			}
+			text = strings.Trim(strings.TrimSpace(text), `"`)
+			if run, ok := strings.CutPrefix(text, "!"); ok {
+				s.text(c, top, run)
+			} else {
+				s.text(c, top, "git "+text)
 			}
 		}
 	}
