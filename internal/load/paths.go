@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"github.com/tenterhook/tenterhook/discovery"
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // OwnScopes are the scopes that apply without being named.
@@ -34,7 +34,7 @@ func At(ctx context.Context, path string) ([]*Definition, []hook.Diagnostic, err
 	}
 	if isConfig(path) {
 		files := configFiles{seen: make(map[string]bool)}
-		files.add(os.DirFS(filepath.Dir(path)), filepath.Dir(path), filepath.Base(path), "")
+		files.add(func(string) (*os.File, error) { return safefile.Open(path) }, filepath.Dir(path), filepath.Base(path), "")
 		return files.definitions, files.notes, nil
 	}
 	f := discovery.File(nil, path)
@@ -66,7 +66,7 @@ func checkFolder(ctx context.Context, path string) ([]*Definition, []hook.Diagno
 	for _, pattern := range dialect.ConfigFiles() {
 		found, _ := fs.Glob(root.FS(), pattern) // the patterns are good
 		for _, name := range found {
-			files.add(root.FS(), path, name, "")
+			files.add(below(root), path, name, "")
 		}
 	}
 	scopes, notes := discovery.Scopes(discovery.Options{Without: OwnScopes, Dirs: []string{path}})
@@ -81,9 +81,9 @@ type configFiles struct {
 	seen        map[string]bool
 }
 
-// add reads a config file, and the hooks files that it points at. The file
-// system is that of the folder, so that no link leads out of it.
-func (c *configFiles) add(fsys fs.FS, folder, name, product string) {
+// add reads a config file of a folder, which open opens, and the hooks files
+// that it points at.
+func (c *configFiles) add(open func(name string) (*os.File, error), folder, name, product string) {
 	path := filepath.Join(folder, filepath.FromSlash(name))
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
@@ -92,7 +92,7 @@ func (c *configFiles) add(fsys fs.FS, folder, name, product string) {
 		return
 	}
 	c.seen[path] = true
-	data, err := readConfig(fsys, name)
+	data, err := readConfig(open(name))
 	if err != nil {
 		c.notes = append(c.notes, unreadable(path, err))
 		return
@@ -116,21 +116,18 @@ func (c *configFiles) add(fsys fs.FS, folder, name, product string) {
 				Message: fmt.Sprintf("hooks: %s cannot be read: %s", ref.Path, reasonOf(err)), Hint: "name a file of the plugin, relative to its root"})
 			continue
 		}
-		c.add(plugin.FS(), root, ref.Path, ref.Product)
+		c.add(below(plugin), root, ref.Path, ref.Product)
 	}
 }
 
-// readConfig reads a regular file, and no more of it than a config file may
-// have and one byte.
-func readConfig(fsys fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
-	}
-	f, err := fsys.Open(name)
+// below opens files of a folder. No link leads out of it.
+func below(root *os.Root) func(string) (*os.File, error) {
+	return func(name string) (*os.File, error) { return safefile.OpenIn(root, filepath.FromSlash(name)) }
+}
+
+// readConfig reads what an open returned, and no more of it than a config file
+// may have and one byte.
+func readConfig(f *os.File, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
