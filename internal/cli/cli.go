@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"github.com/tenterhook/tenterhook/hook"
 	"github.com/tenterhook/tenterhook/internal/daemon"
 	"github.com/tenterhook/tenterhook/internal/dialect"
+	"github.com/tenterhook/tenterhook/internal/output"
 	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/recording"
 	"github.com/tenterhook/tenterhook/registry"
@@ -60,7 +60,7 @@ type app struct {
 
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, args []string, streams Streams) int {
-	out := &output{Writer: streams.Out}
+	out := &output.Writer{Writer: streams.Out}
 	streams.Out = out
 	a := &app{Streams: streams, args: args}
 	root := a.root()
@@ -78,28 +78,16 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		}
 		return exitError
 	}
-	if out.err != nil && a.code == exitOK {
-		a.complain(fmt.Errorf("the output is lost: %w", out.err))
+	if out.Err != nil && a.code == exitOK {
+		a.complain(fmt.Errorf("the output is lost: %w", out.Err))
 		return exitError
 	}
 	return a.code
 }
 
-// output is standard output. It keeps the first error: a command whose output nobody can read does not end well.
-type output struct {
-	io.Writer
-	err error
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	n, err := o.Writer.Write(b)
-	o.err = cmp.Or(o.err, err)
-	return n, err
-}
-
 // behind is the stream that Main was given.
 func behind(w io.Writer) io.Writer {
-	if o, ok := w.(*output); ok {
+	if o, ok := w.(*output.Writer); ok {
 		return o.Writer
 	}
 	return w

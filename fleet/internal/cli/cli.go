@@ -5,7 +5,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/tenterhook/tenterhook/fleet/internal/problem"
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/output"
 	"github.com/tenterhook/tenterhook/internal/phrase"
 	"github.com/tenterhook/tenterhook/internal/version"
 )
@@ -36,13 +36,13 @@ type app struct {
 // Main runs the command line and returns the exit code: 0, 1 for an error, 2 for
 // a command that is missing or unknown.
 func Main(ctx context.Context, args []string, out, errs io.Writer) int {
-	kept := &output{Writer: out}
+	kept := &output.Writer{Writer: out}
 	a := &app{out: kept, err: errs}
 	root := a.root()
 	root.SetArgs(whole(root, args))
 	err := root.ExecuteContext(ctx)
-	if err == nil && kept.err != nil {
-		err = fmt.Errorf("the output is lost: %w", kept.err)
+	if err == nil && kept.Err != nil {
+		err = fmt.Errorf("the output is lost: %w", kept.Err)
 	}
 	if err == nil {
 		return 0
@@ -55,18 +55,6 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 2
 	}
 	return 1
-}
-
-// output is standard output. It keeps the first error: a command whose output nobody can read does not end well.
-type output struct {
-	io.Writer
-	err error
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	n, err := o.Writer.Write(b)
-	o.err = cmp.Or(o.err, err)
-	return n, err
 }
 
 // whole puts "fleet" before its commands, which this program is named for.
