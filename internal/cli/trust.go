@@ -59,11 +59,12 @@ func (a *app) trustCommand() *cobra.Command {
 			if err := f.conflict(args); err != nil {
 				return err
 			}
-			if root := goneRoot(a.opts.Workspace); f.revoke && root != "" {
+			if gone := goneFolders(a.opts.Workspace); f.revoke && len(gone) > 0 {
 				store, err := trust.Open(a.stateDir())
 				if err != nil {
 					return err
 				}
+				root := approvedRoot(store, gone)
 				return a.revoke(approvals{store, root, func() []registry.Subject { return nil }, func(of string) bool { return of == root }}, args, f)
 			}
 			reg, err := a.open(cmd.Context())
@@ -298,19 +299,40 @@ type approvals struct {
 	here      func(root string) bool
 }
 
-// goneRoot is the path of a workspace that is gone, without the links on the way; "" if the workspace is there.
-func goneRoot(workspace string) string {
-	path, err := filepath.Abs(workspace)
-	if _, missing := os.Lstat(path); err != nil || !errors.Is(missing, fs.ErrNotExist) {
-		return ""
+// goneFolders are a workspace that is gone and the folders above it that are gone
+// too, the workspace first, without the links on the way; none if it is there.
+func goneFolders(workspace string) (gone []string) {
+	dir, err := filepath.Abs(workspace)
+	if err != nil {
+		return nil
 	}
-	dir := filepath.Dir(path)
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+	for {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		gone = append(gone, dir)
+		dir = filepath.Dir(dir)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) { // a link that leads nowhere is there
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return real + path[len(dir):]
+			for i, path := range gone {
+				gone[i] = filepath.Join(real, path[len(dir):])
+			}
+			break
 		}
 	}
-	return path
+	return gone
+}
+
+// approvedRoot is the first of the folders that has approvals, else the first one.
+func approvedRoot(store *trust.Store, folders []string) string {
+	list, _ := store.List() // revoke reports what cannot be read
+	for _, dir := range folders {
+		if slices.ContainsFunc(list, func(x trust.Approval) bool { return x.Root == dir }) {
+			return dir
+		}
+	}
+	return folders[0]
 }
 
 // revoke takes back the approvals of a workspace and of the packages that
