@@ -69,6 +69,7 @@ func TestNoCommandWaitsForAPipe(t *testing.T) {
 		defer end()
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, "tenterhook"), calls[name]...)
 		cmd.Stdin = strings.NewReader(event)
+		cmd.WaitDelay = time.Second    // a process that it started may hold the output open
 		out, _ := cmd.CombinedOutput() // what fails says so
 		return ctx.Err() == nil, string(out)
 	}

@@ -177,7 +177,7 @@ func pairOf(text string) (key, value string, ok bool) {
 	if at <= 0 {
 		return "", "", false
 	}
-	key, value = text[:at], text[at+1:]                                                   // which ends with a word
+	key, value = text[:at], text[at+1:]
 	value = strings.TrimLeftFunc(value, func(r rune) bool { return edge(r) && r != '[' }) // which begins "[guard] Blocked: …"
 	value, _, _ = strings.Cut(value, "<")
 	return key[strings.LastIndexByte(key, '.')+1:], value, value != ""

@@ -32,10 +32,8 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 		}
 	}
 	lock := safefile.Lock(path)
-	if got, err := lock.TryLock(); !got || err != nil {
-		t.Error(got, err)
-	}
-	if err := lock.Unlock(); err != nil {
+	_, _ = lock.TryLock() // it returns; not every system locks a pipe
+	if err := lock.Close(); err != nil {
 		t.Error(err)
 	}
 }
