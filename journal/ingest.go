@@ -74,7 +74,7 @@ func (j *Journal) Ingest(ctx context.Context) (moved int, err error) {
 func (j *Journal) move(ctx context.Context, path string) (moved int, err error) {
 	f, err := safefile.Open(path)
 	if err != nil {
-		return 0, err
+		return 0, safefile.Named(path, err)
 	}
 	defer func() { _ = f.Close() }() // read only
 	tx, err := j.db.BeginTx(ctx, nil)

@@ -471,6 +471,23 @@ func TestDamagedLinesAreCountedAndOthersKept(t *testing.T) {
 	}
 }
 
+func TestASpoolThatIsNoFileIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	_ = ingest(t, dir, journal.Options{})
+	spool := filepath.Join(dir, "spool.0.taken")
+	if err := os.Mkdir(spool, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(t.Context(), dir, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if _, err := j.Ingest(t.Context()); err == nil || err.Error() != spool+": it is no regular file" {
+		t.Error(err)
+	}
+}
+
 func TestOldRunsGoAndNewOnesStay(t *testing.T) {
 	dir := t.TempDir()
 	o := journal.Options{Keep: time.Hour}

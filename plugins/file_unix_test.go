@@ -43,7 +43,7 @@ func TestFileThatOthersCouldHaveWrittenIsNotRead(t *testing.T) {
 		if want == "" && (err != nil || string(data) != "#!/bin/sh\n") || want != "" && (err == nil || bare(err) != want) {
 			t.Errorf("%s: %q, %v, want %q", name, data, err, want)
 		}
-		if _, err := readFile(path, 9); want == "" && (err == nil || err.Error() != "it is larger than 0 KiB") {
+		if _, err := readFile(path, 9); want == "" && (err == nil || err.Error() != "it is larger than 9 bytes") {
 			t.Errorf("of one byte too many: %v", err)
 		}
 	}

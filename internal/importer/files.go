@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -69,10 +68,13 @@ func ReadFile(path string, at Bases) (File, error) {
 		f.Scope = hook.ScopeProject
 	}
 	f.Data, err = safefile.Read(path, dialect.MaxConfig)
-	if about := (*fs.PathError)(nil); err != nil && !errors.As(err, &about) {
-		err = fmt.Errorf("%s: %w; name a config file of the agent", path, err)
+	switch _, large := errors.AsType[safefile.TooLargeError](err); {
+	case large:
+		err = fmt.Errorf("%w; move what declares no hooks into another file", err)
+	case errors.Is(err, safefile.ErrNotRegular):
+		err = fmt.Errorf("%w; name a config file of the agent", err)
 	}
-	return f, err
+	return f, safefile.Named(path, err)
 }
 
 // pluginRoot is the root of the plugin whose hooks file a path is; "" = it is

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenterhook/tenterhook/hook"
+	"github.com/tenterhook/tenterhook/internal/dialect"
 	"github.com/tenterhook/tenterhook/internal/importer"
 	"github.com/tenterhook/tenterhook/registry"
 	"github.com/tenterhook/tenterhook/trust"
@@ -195,4 +196,25 @@ func events(t *testing.T, r *registry.Registry, data []byte) []hook.Input {
 		list = append(list, in)
 	}
 	return list
+}
+
+// What is wrong with a file decides what the error says to do.
+func TestAFileThatCannotBeImportedIsNamedWithItsRemedy(t *testing.T) {
+	dir := t.TempDir()
+	large := filepath.Join(dir, "large.json")
+	if err := os.WriteFile(large, make([]byte, dialect.MaxConfig+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		dir:   dir + ": it is no regular file; name a config file of the agent",
+		large: large + ": it is larger than 1 MiB; move what declares no hooks into another file",
+	} {
+		if _, err := importer.ReadFile(path, importer.Bases{}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	gone := filepath.Join(dir, "gone")
+	if _, err := importer.ReadFile(gone, importer.Bases{}); !os.IsNotExist(err) || strings.Count(err.Error(), gone) != 1 {
+		t.Error(err)
+	}
 }

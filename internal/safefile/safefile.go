@@ -61,15 +61,26 @@ func Read(path string, most int64) ([]byte, error) {
 // ReadAll is [Read] of an open file.
 func ReadAll(f *os.File, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case int64(len(data)) <= most:
-		return data, nil
-	case most < 1<<20:
-		return nil, fmt.Errorf("it is larger than %d KiB", most>>10)
+	if err == nil && int64(len(data)) > most {
+		err = TooLargeError(most)
 	}
-	return nil, fmt.Errorf("it is larger than %d MiB", most>>20)
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// TooLargeError is the limit, in bytes, that a file is larger than.
+type TooLargeError int64
+
+func (e TooLargeError) Error() string {
+	switch {
+	case e%1024 != 0:
+		return fmt.Sprintf("it is larger than %d bytes", int64(e))
+	case e%(1<<20) != 0:
+		return fmt.Sprintf("it is larger than %d KiB", e>>10)
+	}
+	return fmt.Sprintf("it is larger than %d MiB", e>>20)
 }
 
 // MaxKept bounds the files that this project keeps for itself, in bytes.

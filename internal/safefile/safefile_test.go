@@ -151,10 +151,13 @@ func TestAFileIsReadUpToItsLimit(t *testing.T) {
 	if data, err := safefile.Read(path, 1<<10); data != nil || err == nil || err.Error() != "it is larger than 1 KiB" {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
-	if err := safefile.Put(path, []byte(strings.Repeat("x", 1<<20+1))); err != nil {
+	if err := safefile.Put(path, []byte(strings.Repeat("x", 1<<20+1025))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := safefile.Read(path, 1<<20); err == nil || err.Error() != "it is larger than 1 MiB" {
-		t.Error(err)
+	for most, want := range map[int64]string{9: "9 bytes", 1<<10 + 1: "1025 bytes", 3 << 10: "3 KiB", 1 << 20: "1 MiB", 1<<20 + 1024: "1025 KiB"} {
+		_, err := safefile.Read(path, most)
+		if limit, ok := errors.AsType[safefile.TooLargeError](err); !ok || int64(limit) != most || err.Error() != "it is larger than "+want {
+			t.Errorf("%d: %v, want %s", most, err, want)
+		}
 	}
 }

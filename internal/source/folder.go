@@ -72,9 +72,8 @@ func (f *folder) visit(name string, d fs.DirEntry, err error) error {
 func readBounded(root *os.Root, name string) ([]byte, error) {
 	f, err := safefile.OpenIn(root, filepath.FromSlash(name))
 	if err != nil {
-		return nil, safefile.Named(name, err)
+		return nil, err
 	}
 	defer f.Close()
-	data, err := safefile.ReadAll(f, maxFile)
-	return data, safefile.Named(name, err)
+	return safefile.ReadAll(f, maxFile)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/tenterhook/tenterhook/internal/pack"
 	"github.com/tenterhook/tenterhook/internal/source"
 )
 
@@ -333,5 +334,24 @@ func TestChangeThatWaitsEndsWithItsContext(t *testing.T) {
 	}
 	if err := source.Change(t.Context(), t.TempDir(), state, edit); err != nil || edits != 1 {
 		t.Errorf("got %v and %d edits", err, edits)
+	}
+}
+
+// An error names the file once, wherever it came from.
+func TestAFileOfAPackThatCannotBeReadIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "guard", "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "guard", "HOOK.md"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hook := pack.File{Name: "guard/HOOK.md", Size: int64(len(manifest)), SHA256: strings.TrimPrefix(pack.Digest([]byte(manifest)), "sha256:")}
+	for name, want := range map[string]string{"guard/folder": "guard/folder: it is no regular file", "guard/gone": "guard/gone"} {
+		p := &pack.Pack{Dir: dir, Config: pack.Config{Files: []pack.File{hook, {Name: name}}}}
+		_, err := source.FromPack(source.Spec{Kind: source.KindPack}, p, nil)
+		if err == nil || strings.Count(filepath.ToSlash(err.Error()), want) != 1 || strings.Count(filepath.ToSlash(err.Error()), name) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenterhook/tenterhook/internal/pack"
+	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // The bounds of a source.
@@ -244,7 +245,7 @@ func (t *tree) read(h *Hook, total *int64) error {
 		}
 		data, err := e.load()
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return safefile.Named(name, err)
 		}
 		if strings.HasPrefix(string(data), "version https://git-lfs.github.com/spec/") {
 			return fmt.Errorf("%s is kept in Git LFS, which is not fetched", name)

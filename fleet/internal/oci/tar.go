@@ -75,7 +75,7 @@ func Read(dir string) (*Artifact, error) {
 func readFile(root *os.Root, name string) ([]byte, bool, error) {
 	f, err := safefile.OpenIn(root, name)
 	if err != nil {
-		return nil, false, err
+		return nil, false, safefile.Named(name, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -83,8 +83,11 @@ func readFile(root *os.Root, name string) ([]byte, bool, error) {
 		return nil, false, err
 	}
 	data, err := safefile.ReadAll(f, pack.MaxFile)
+	if _, large := errors.AsType[safefile.TooLargeError](err); large {
+		err = fmt.Errorf("%w; keep it out of the pack", err)
+	}
 	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w; keep it out of the pack", name, err)
+		return nil, false, safefile.Named(name, err)
 	}
 	return data, executable(info, data), nil
 }
