@@ -175,6 +175,8 @@ func roomOf(name string) ([]string, bool) {
 
 // opensItself has the files that open others by themselves, and why they may.
 var opensItself = map[string]string{
+	"discovery/find.go":                    "a folder, perhaps of an archive, which knows no other way to open",
+	"discovery/tree_other.go":              "a folder, perhaps of an archive, which knows no other way to open",
 	"discovery/tree_os.go":                 "a folder",
 	"fleet/internal/cli/enroll.go":         "its operator names it, perhaps a pipe",
 	"fleet/internal/cli/policy.go":         "its operator names it, perhaps a pipe",

@@ -2,13 +2,11 @@ package discovery
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/afero"
 
 	"github.com/tenterhook/tenterhook/hook"
-	"github.com/tenterhook/tenterhook/internal/safefile"
 )
 
 // Found is a hook folder: a folder with a HOOK.md, readable or not.
@@ -30,7 +28,7 @@ type Found struct {
 // and in no order, or nothing if the folder cannot be listed. It reads the
 // folder at each call.
 func (f *Found) Files() []string {
-	folder, err := orOS(f.fsys).OpenFile(f.Dir, os.O_RDONLY|safefile.NonBlock, 0)
+	folder, err := orOS(f.fsys).Open(f.Dir)
 	if err != nil {
 		return nil
 	}

@@ -42,7 +42,7 @@ var errLink = errors.New("a link, which only the operating system's own file sys
 func (t *otherTree) close() {}
 
 func (t *otherTree) entries(name string) ([]entry, error) {
-	folder, err := t.fsys.OpenFile(filepath.Join(t.dir, filepath.FromSlash(name)), os.O_RDONLY|safefile.NonBlock, 0)
+	folder, err := t.fsys.Open(filepath.Join(t.dir, filepath.FromSlash(name)))
 	if err != nil {
 		return nil, err
 	}

@@ -21,17 +21,23 @@ var windowsSwitches = sync.OnceValue(func() map[string][]string {
 // /T and //t, grant of /grant:r. Git's shell needs two slashes, and has drives that look alike: the word behind
 // takeown /f and the first of icacls are paths.
 func windowsSwitch(program string, args []string, i int) string {
-	name, ok := strings.CutPrefix(strings.ToLower(shown(args[i])), "/")
+	name := spelledSwitch(args[i])
+	switch {
+	case !slices.Contains(windowsSwitches()[program], name),
+		program == "takeown" && i > 0 && spelledSwitch(args[i-1]) == "f" && (i < 2 || spelledSwitch(args[i-2]) != "f"),
+		strings.HasSuffix(program, "cacls") && i == 0 && len(name) == 1 && name != "?":
+		return ""
+	}
+	return name
+}
+
+// spelledSwitch returns what a word says as a switch, "" if it is none.
+func spelledSwitch(w string) string {
+	name, ok := strings.CutPrefix(strings.ToLower(shown(w)), "/")
 	if !ok {
 		return ""
 	}
 	name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), ":")
-	switch {
-	case !slices.Contains(windowsSwitches()[program], name),
-		program == "takeown" && i > 0 && windowsSwitch(program, args, i-1) == "f",
-		strings.HasSuffix(program, "cacls") && i == 0 && len(name) == 1 && name != "?":
-		return ""
-	}
 	return name
 }
 

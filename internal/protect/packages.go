@@ -27,23 +27,32 @@ var packageFiles = map[string][]string{"composer": {"composer.json"}, "deno": {"
 type packageScript []string
 
 func (p *packageScript) UnmarshalJSON(data []byte) error {
-	var line string
-	var object struct {
-		Command      string
-		Dependencies []string
-	}
-	switch {
-	case json.Unmarshal(data, &line) == nil:
-		*p = packageScript{line}
-	case json.Unmarshal(data, &object) == nil:
-		*p = packageScript{object.Command}
-		for _, name := range object.Dependencies {
+	var value any
+	_ = json.Unmarshal(data, &value) // it was JSON before
+	object, _ := value.(map[string]any)
+	if object != nil {
+		*p = stringsOf(object["command"])
+		for _, name := range stringsOf(object["dependencies"]) {
 			*p = append(*p, "@"+name)
 		}
-	default:
-		return json.Unmarshal(data, (*[]string)(p))
+	} else {
+		*p = stringsOf(value)
 	}
-	return nil
+	return nil // what is no text runs nothing, and hides no other script
+}
+
+// stringsOf are those of a value: itself, or in a list.
+func stringsOf(value any) (list []string) {
+	all, ok := value.([]any)
+	if !ok {
+		all = []any{value}
+	}
+	for _, one := range all {
+		if text, ok := one.(string); ok {
+			list = append(list, text)
+		}
+	}
+	return list
 }
 
 // workspaces are patterns of the folders of a project's packages, which yarn writes as
@@ -92,17 +101,23 @@ func (s *search) packageScripts(c *match.Call, manager string, args, dirs []stri
 		dir := dirs[i/len(files)]
 		var pkg packageFile
 		text, err := hujson.Standardize([]byte(s.read(filepath.Join(dir, files[i%len(files)])))) // deno.jsonc has comments
-		if err != nil || json.Unmarshal(text, &pkg) != nil {
+		if err != nil {
 			continue
 		}
+		_ = json.Unmarshal(text, &pkg) // a member of another type hides no other
 		names := slices.Clone(names)
 		if manager == "composer" {
 			names = append(names, composerEvents(args, pkg.Scripts)...)
 		}
+		seen := make(map[string]bool) // lines that begin with @
 		for i := 0; i < len(names); i++ {
 			for _, script := range []string{"pre" + names[i], names[i], "post" + names[i]} {
 				for _, line := range append(pkg.Scripts[script], pkg.Tasks[script]...) {
 					line, named := strings.CutPrefix(line, "@")
+					if named && seen[line] {
+						continue
+					}
+					seen[line] = named
 					s.text(c, dir, line)
 					if name, _, _ := strings.Cut(line, " "); named && len(names) < maxFiles && !slices.Contains(names, name) {
 						names = append(names, name)

@@ -37,28 +37,43 @@ var taskLine = sync.OnceValue(func() *regexp.Regexp {
 
 // tasks takes the commands of the tasks that task runs, and of what these call.
 func (s *search) tasks(c *match.Call, args, dirs []string) {
-	names := slices.DeleteFunc(slices.Clone(args), func(w string) bool { return strings.HasPrefix(w, "-") })
+	var names []string
+	seen := make(map[string]bool)
+	add := func(name string) {
+		if !seen[name] && len(names) < maxFiles && !strings.HasPrefix(name, "-") {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	for _, w := range args {
+		add(w)
+	}
 	if len(names) == 0 {
-		names = []string{"default"}
+		add("default")
 	}
 	for _, dir := range dirs {
 		for _, file := range []string{"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml"} {
 			var lines [][]string
+			starts := make(map[string][]int) // where a name stands below another
 			for line := range strings.Lines(s.read(filepath.Join(dir, file))) {
 				if m := taskLine().FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil && strings.TrimSpace(line) != "" {
-					lines = append(lines, m)
+					if lines = append(lines, m); m[1] != "" && m[3] != "" {
+						starts[m[3]] = append(starts[m[3]], len(lines)-1)
+					}
 				}
 			}
 			var commands []string
-			for i := 0; i < len(names) && len(lines) > 0; i++ {
-				runs, needs := task(lines, names[i])
-				s.text(c, dir, strings.Join(runs, "\n"))
-				commands = append(commands, runs...)
-				for _, need := range needs {
-					if len(names) < maxFiles && !slices.Contains(names, need) {
-						names = append(names, need)
+			for i := 0; i < len(names); i++ {
+				var runs []string
+				for _, at := range starts[names[i]] {
+					run, needs := task(lines[at:])
+					runs = append(runs, run...)
+					for _, need := range needs {
+						add(need)
 					}
 				}
+				s.text(c, dir, strings.Join(runs, "\n"))
+				commands = append(commands, runs...)
 			}
 			for _, run := range commands { // one that cannot be read hides no other
 				s.text(c, dir, run)
@@ -67,19 +82,15 @@ func (s *search) tasks(c *match.Call, args, dirs []string) {
 	}
 }
 
-// task returns the commands of one task, and the tasks that it names.
-func task(lines [][]string, name string) (commands, needs []string) {
-	depth := -1 // of the task's name
-	for _, m := range lines {
-		switch text := strings.Trim(strings.TrimSpace(m[4]), `'"`); {
-		case depth >= 0 && len(m[1]) <= depth:
-			depth = -1
-			fallthrough
-		case depth < 0:
-			if m[3] == name && m[1] != "" {
-				depth = len(m[1])
-				commands = append(commands, text)
-			}
+// task returns the commands of the task whose name the first line has, and the tasks that it names.
+func task(lines [][]string) (commands, needs []string) {
+	for i, m := range lines {
+		text := strings.Trim(strings.TrimSpace(m[4]), `'"`)
+		switch {
+		case i == 0:
+			commands = append(commands, text)
+		case len(m[1]) <= len(lines[0][1]):
+			return commands, names(needs)
 		case m[3] == "task":
 			needs = append(needs, text)
 		case m[3] == "deps":
@@ -89,7 +100,12 @@ func task(lines [][]string, name string) (commands, needs []string) {
 			needs = append(needs, text) // a dependency in a list
 		}
 	}
-	return commands, slices.DeleteFunc(needs, func(need string) bool { return need == "" || need == name || strings.Contains(need, " ") })
+	return commands, names(needs)
+}
+
+// names are the words that may be names of tasks.
+func names(words []string) []string {
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" || strings.Contains(w, " ") })
 }
 
 var (
@@ -129,14 +145,32 @@ var cargoRuns = []string{"runner", "linker", "rustc", "rustc-wrapper", "rustc-wo
 func (s *search) runners(c *match.Call, dirs []string) {
 	for _, dir := range dirs {
 		for _, file := range []string{"config.toml", "config"} {
-			var config struct{ Build, Target map[string]any }
-			if toml.Unmarshal([]byte(s.read(filepath.Join(dir, ".cargo", file))), &config) != nil {
-				continue // cargo does not read it either
+			text := s.read(filepath.Join(dir, ".cargo", file))
+			var config map[string]any
+			if isPlainTOML(text) && toml.Unmarshal([]byte(text), &config) == nil {
+				s.cargoRuns(c, dir, config)
+				continue
 			}
-			s.cargoRuns(c, dir, config.Build)
-			s.cargoRuns(c, dir, config.Target)
+			for _, m := range cargoLine().FindAllStringSubmatch(text, -1) {
+				s.text(c, dir, listMarks.Replace(m[1]))
+			}
 		}
 	}
+}
+
+// cargoLine is a line of cargo's configuration that sets such a key, for a file that cannot be parsed.
+var cargoLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)\b(?:` + strings.Join(cargoRuns, "|") + `)["']?\s*=(.*)$`)
+})
+
+// isPlainTOML tells that no line has a key of so many parts that the parser takes long.
+func isPlainTOML(text string) bool {
+	for line := range strings.Lines(text) {
+		if strings.Count(line, ".") > 64 {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *search) cargoRuns(c *match.Call, dir string, table map[string]any) {
@@ -149,23 +183,22 @@ func (s *search) cargoRuns(c *match.Call, dir string, table map[string]any) {
 	}
 }
 
-// gitSection is a header of git's configuration, with the name of the section.
-var gitSection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\s*([\w.-]+)[^\]]*\]`) })
+// gitSection is a header of git's configuration.
+var gitSection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[[^\]]*\]`) })
 
-// gitAliases takes the alias of a repository that a command of git is. No name there has a case.
+// gitAliases takes the alias of a repository that a command of git is. No name there has a case. Each section counts: where one
+// begins depends on how git reads comments and lines that continue. So lines are read as they stand, and joined.
 func (s *search) gitAliases(c *match.Call, args, dirs []string) {
 	for _, dir := range dirs {
 		top, git := repository(dir)
 		if git == "" {
 			continue
 		}
-		section := ""
-		for line := range strings.Lines(strings.ReplaceAll(s.read(filepath.Join(git, "config")), "\\\n", " ")) {
-			if m := gitSection().FindStringSubmatch(line); m != nil {
-				section, line = strings.ToLower(m[1]), line[len(m[0]):]
-			}
-			name, text, ok := strings.Cut(line, "=")
-			if !ok || section != "alias" || !slices.ContainsFunc(args, func(w string) bool { return strings.EqualFold(w, strings.TrimSpace(name)) }) {
+		config := strings.ReplaceAll(strings.TrimPrefix(s.read(filepath.Join(git, "config")), "\ufeff"), "\r\n", "\n")
+		for line := range strings.Lines(config + "\n" + strings.ReplaceAll(config, "\\\n", " ")) {
+			name, text, ok := strings.Cut(line[len(gitSection().FindString(line)):], "=")
+			name = strings.TrimSpace(name)
+			if !ok || !slices.ContainsFunc(args, func(w string) bool { return strings.EqualFold(w, name) }) {
 				continue
 			}
 			text = strings.Trim(strings.TrimSpace(text), `"`)

@@ -130,11 +130,11 @@ func (a *app) leaveCommand() *cobra.Command {
 				return err
 			}
 			path, err := a.connectionFile()
-			if err == nil {
-				err = os.Remove(path)
-			}
 			if err == nil && a.connection == "" { // else the connection was not this machine's
 				err = stopShipping(cmd.Context())
+			}
+			if err == nil {
+				err = os.Remove(path)
 			}
 			if err != nil {
 				return err

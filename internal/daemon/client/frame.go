@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -168,7 +169,7 @@ func (a *Answer) Code(agent, event string, out *os.File, printed error) int {
 }
 
 func isNull(f *os.File) bool {
-	if f == nil {
+	if f == nil || runtime.GOOS == "windows" { // where os.SameFile cannot tell devices and pipes apart
 		return false
 	}
 	this, err := f.Stat()
