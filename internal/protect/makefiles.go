@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,9 @@ func (s *search) recipes(c *match.Call, args, dirs []string, just bool) {
 		files = []string{"GNUmakefile", "makefile", "Makefile"}
 		if just {
 			files = []string{"justfile", "Justfile", ".justfile"}
+		}
+		if runtime.GOOS == "windows" { // where two of them are one file
+			files = slices.CompactFunc(files, strings.EqualFold)
 		}
 	}
 	for _, dir := range dirs {
@@ -187,6 +191,9 @@ func (m *makefile) read(dir, text string, depth int) {
 
 // set adds a value to a variable: which of several counts is not looked at.
 func (m *makefile) set(name, value, between string) {
+	if value = strings.TrimSpace(value); value == m.vars[name] {
+		return // said again
+	}
 	m.vars[name] = strings.TrimSpace(m.vars[name] + between + value)
 	m.spend(len(m.vars[name]))
 }

@@ -281,6 +281,7 @@ func TestEachSpellingOfWhatAProjectRunsIsRead(t *testing.T) {
 		{"cargo run", "a/.cargo/config.toml", "no TOML\n[build]\nrustc-wrapper = '../evil.sh'", "no TOML\n[build]\nrustc-wrapper = 'true'"},
 		{"cargo run", "a/.cargo/config.toml", strings.Repeat("a.", 10_000) + "a = 1\n[build]\nrustc-wrapper = '../evil.sh'", strings.Repeat("a.", 10_000) + "a = 1"},
 		{"npm run x", "a/package.json", `{"scripts": {"j": {"dependencies": 5}, "k": 7, "x": "../evil.sh"}, "workspaces": 7}`, `{"scripts": {"j": 5, "x": "true"}}`},
+		{"just x", "a/justfile", "tool := 'tenterhook'\ntool := 'tenterhook'\nx:\n  {{tool}} daemon stop\n", "tool := 'tenterhook'\nx:\n  {{tool}} list\n"},
 		{"just x", "a/justfile", "set shell := ['../evil.sh']\nx:\n  true\n", "set shell := ['bash', '-c']\nx:\n  true\n"},
 		{"just x", "a/justfile", "set shell := [\n  '../evil.sh',\n  'x',\n]\nx:\n  true\n", "set dotenv-load := true\nset positional-arguments\nx:\n  true\n"},
 		{"just x", "a/justfile", "set script-interpreter := ['../evil.sh']\nx:\n  true\n", "set script-interpreter := ['python3']\nx:\n  true\n"},
