@@ -13,6 +13,7 @@ const hostileSize = 64 << 10
 
 // hostile are lines of 64 KiB that cost much to read.
 var hostile = map[string]string{
+	"Windows switches":  "takeown " + strings.Repeat("/F ", hostileSize/3),
 	"words":             strings.Repeat("a ", hostileSize/2),
 	"unknown programs":  strings.Repeat("a b c;", hostileSize/6),
 	"commands":          strings.Repeat("git status;", hostileSize/11),

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// Writer is standard output. It keeps the first error: a command whose output
-// nobody can read does not end well.
+// Writer is standard output. It keeps the first error: a command fails if its
+// output cannot be written. It is not safe for concurrent use.
 type Writer struct {
 	io.Writer
 	Err error

@@ -280,6 +280,7 @@ func TestEachSpellingOfWhatAProjectRunsIsRead(t *testing.T) {
 		{"cargo run", "a/.cargo/config.toml", "[build]\nrustc-wrapper = '../evil.sh'\n[Build]\nrustc-wrapper = 'true'\n[bUild]\nrustc-wrapper = 'true'", "[build]\nrustc-wrapper = 'true'"},
 		{"cargo run", "a/.cargo/config.toml", "no TOML\n[build]\nrustc-wrapper = '../evil.sh'", "no TOML\n[build]\nrustc-wrapper = 'true'"},
 		{"cargo run", "a/.cargo/config.toml", strings.Repeat("a.", 10_000) + "a = 1\n[build]\nrustc-wrapper = '../evil.sh'", strings.Repeat("a.", 10_000) + "a = 1"},
+		{"deno task x", "a/deno.json", `{"tasks": {"x": {"command": "y", "dependencies": ["y"]}, "y": "../evil.sh"}}`, `{"tasks": {"x": {"command": "y", "dependencies": ["y"]}, "y": "true"}}`},
 		{"npm run x", "a/package.json", `{"scripts": {"j": {"dependencies": 5}, "k": 7, "x": "../evil.sh"}, "workspaces": 7}`, `{"scripts": {"j": 5, "x": "true"}}`},
 		{"just x", "a/justfile", "tool := 'tenterhook'\ntool := 'tenterhook'\nx:\n  {{tool}} daemon stop\n", "tool := 'tenterhook'\nx:\n  {{tool}} list\n"},
 		{"just x", "a/justfile", "set shell := ['../evil.sh']\nx:\n  true\n", "set shell := ['bash', '-c']\nx:\n  true\n"},
@@ -347,12 +348,20 @@ all: a b c d
 all: %s
 	tenterhook daemon stop
 %s: %[3]s
+-- many/Taskfile.yml --
+tasks:
+  evil: tenterhook daemon stop
+%[6]s
+-- many/.cargo/config.toml --
+%[7]sa = 1
+build.rustc-wrapper = "tenterhook daemon stop"
 -- own/package.json --
 {"workspaces": ["."%[5]s], "scripts": {"build": "tenterhook daemon stop"}}
 -- evil/package.json --
 {"scripts": {"build": "tenterhook daemon stop"}}
-`, values.String(), pairs.String(), strings.Repeat("a b ", 10), strings.Repeat("c ", 500), strings.Repeat(`, ".", "*", "./*"`, 50)))
+`, values.String(), pairs.String(), strings.Repeat("a b ", 10), strings.Repeat("c ", 500), strings.Repeat(`, ".", "*", "./*"`, 50), strings.Repeat("  x:\n", 10_000), strings.Repeat("a.", 25_000)))
 	for _, line := range []string{
+		"cd many && task " + numbered(1000, "t%d ") + "evil", "cd many && cargo run",
 		"make -C values", "make -C pairs", "make -C lists", "cd own && npm -w a run build",
 		"npm " + strings.Repeat("-C own ", 40) + "-C evil run build",
 		"git " + strings.Repeat("-c core.hooksPath=a ", 50) + "hook run " + strings.Repeat("x ", 50) + "; make -C lists",

@@ -109,15 +109,15 @@ func (s *search) packageScripts(c *match.Call, manager string, args, dirs []stri
 		if manager == "composer" {
 			names = append(names, composerEvents(args, pkg.Scripts)...)
 		}
-		seen := make(map[string]bool) // lines that begin with @
+		seen := make(map[string]bool) // each line once
 		for i := 0; i < len(names); i++ {
 			for _, script := range []string{"pre" + names[i], names[i], "post" + names[i]} {
 				for _, line := range append(pkg.Scripts[script], pkg.Tasks[script]...) {
-					line, named := strings.CutPrefix(line, "@")
-					if named && seen[line] {
+					if seen[line] {
 						continue
 					}
-					seen[line] = named
+					seen[line] = true
+					line, named := strings.CutPrefix(line, "@")
 					s.text(c, dir, line)
 					if name, _, _ := strings.Cut(line, " "); named && len(names) < maxFiles && !slices.Contains(names, name) {
 						names = append(names, name)

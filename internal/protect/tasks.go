@@ -90,7 +90,7 @@ func task(lines [][]string) (commands, needs []string) {
 		case i == 0:
 			commands = append(commands, text)
 		case len(m[1]) <= len(lines[0][1]):
-			return commands, names(needs)
+			return commands, taskNames(needs)
 		case m[3] == "task":
 			needs = append(needs, text)
 		case m[3] == "deps":
@@ -100,11 +100,11 @@ func task(lines [][]string) (commands, needs []string) {
 			needs = append(needs, text) // a dependency in a list
 		}
 	}
-	return commands, names(needs)
+	return commands, taskNames(needs)
 }
 
-// names are the words that may be names of tasks.
-func names(words []string) []string {
+// taskNames are the words that may be names of tasks.
+func taskNames(words []string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" || strings.Contains(w, " ") })
 }
 
